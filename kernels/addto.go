@@ -93,7 +93,7 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 		size[k] = math.Abs(coef[k])
 		total += size[k]
 	}
-	if b.off == 0 {
+	if b.off.slope == 0 {
 		b.quickly(g, [][]float64{dst}, on, idx, [][]float64{coef})
 		most := float64(2 * rowTolerance * total * slices.Max(g.diag))
 		for r := range slack {
@@ -101,10 +101,18 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 		}
 		return
 	}
-	weight := make([]float64, len(dst)) // the sum of |coef|·K
-	b.quickly(g, [][]float64{dst, weight}, on, idx, [][]float64{coef, size})
-	for r, v := range weight {
-		slack[r] += float64(b.off*v) + float64(0x1p-100*total) // the second term is for values that underflow to 0
+	far := make([]float64, len(idx))
+	for k, i := range idx {
+		far[k] = size[k] * b.off.norm[i]
+	}
+	near, weight := make([]float64, len(dst)), make([]float64, len(dst)) // the sums of |coef|·K, without and with ‖x_j − μ‖²
+	b.quickly(g, [][]float64{dst, near, weight}, on, idx, [][]float64{coef, size, far})
+	for r, v := range near {
+		i := r
+		if on != nil {
+			i = on[r]
+		}
+		slack[r] += float64(b.off.unit*v) + float64(b.off.slope*(float64(b.off.norm[i]*v)+weight[r])) + float64(0x1p-100*total) // the last term is for values that underflow to 0
 	}
 }
 

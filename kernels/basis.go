@@ -203,7 +203,7 @@ func newSums(k Kernel, p *points) summer {
 	f.sparse = p.sparse != nil
 	f.centre(p, which)
 	s := &sums{right: product[float64]{f: f}}
-	norm, self, _ := s.right.extent(p.n, func(d *scratch[float64], from, to int) *strip[float64] {
+	norm, _, self, _ := s.right.extent(p.n, func(d *scratch[float64], from, to int) *strip[float64] {
 		d.left.lay(f, p, which[from:to])
 		return &d.left
 	})

@@ -27,7 +27,7 @@ type blocks struct {
 	exact    tier     // computes sums in double precision; nil: they are made from single rows
 	sweeps   bool     // whether Sweep may use products too
 	features float64  // number of multiplications in a dot product of two points
-	off      float64  // bound of the relative rounding error of values of quick; 0: not known
+	off      bound    // of the rounding error of values of quick
 
 	// The rows in single precision that were used last. If laid is set, quick has a copy of
 	// all points to compute them; otherwise they are computed one by one.
@@ -139,15 +139,15 @@ func (b *blocks) choose(g *Gram) bool {
 		double.whole.layAll(b.f, g.p, g.place)
 		strips = func(_ *scratch[float64], from, to int) *strip[float64] { return double.whole.part(b.f, from, to) }
 	}
-	norm, self, most := double.some.extent(g.n, strips)
+	norm, each, self, most := double.some.extent(g.n, strips)
 	single, exact := b.f.within(norm, 0x1p-24, rowTolerance, self), b.f.within(norm, 0x1p-53, sumTolerance, self)
 	b.sweeps = b.f.within(norm, 0x1p-53, sweepTolerance, self)
-	b.quick, b.exact, b.off, b.features = nil, nil, 0, 0
+	b.quick, b.exact, b.off, b.features = nil, nil, bound{}, 0
 	switch {
 	case !inRange(vec.MaxAbs(g.diag)): // kernel values are out of range for single precision
 	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
 		b.quick = &tierOf[float32]{f: b.f, some: product[float32]{f: b.f}, copies: true}
-		b.off = b.f.off(norm, most, 0x1p-24)
+		b.off = b.f.off(norm, each, most, 0x1p-24)
 	case b.f.within(norm, 0x1p-53, rowTolerance, self):
 		b.quick = double
 	}
@@ -175,31 +175,47 @@ func all[T any](list []T, holds func(T) bool) bool {
 	return !slices.ContainsFunc(list, func(v T) bool { return !holds(v) })
 }
 
-// off bounds the relative error of the values of a Gaussian kernel. It is 0 if no bound is
-// known. norm has the largest ‖x − μ‖² of each space, R². Products have the rounding unit u,
-// and m, the largest number of products in a sum, is given by most. To first order the error
-// of ‖x − z‖² has these parts:
+// bound bounds the errors of values of a Gaussian kernel. The error of K̃_ij is at most
 //
-//   - 8uR² from rounding x − μ,
-//   - 2(m + 1)uR² from the sum of m products in 2x·z; a product of matrices sums parts of
+//	(unit + slope (‖x_i − μ‖² + ‖x_j − μ‖²)) K̃_ij.
+//
+// The slope is 0 if no bound is known.
+type bound struct {
+	unit, slope float64
+	norm        []float64 // ‖x − μ‖² of each point
+}
+
+// off returns the bound of the errors of a Gaussian kernel. norm has the largest ‖x − μ‖² of
+// each space, R², and each those of all points. Products have the rounding unit u, and m, the
+// largest number of products in a sum, is given by most. To first order, with S = ‖x − μ‖² +
+// ‖z − μ‖² ≤ 2R², the error of ‖x − z‖² has these parts:
+//
+//   - 4uS from rounding x − μ,
+//   - (m + 1)uS from the sum of m products in 2x·z; a product of matrices sums parts of
 //     192 first, and then these,
-//   - 16uR² from norms, their sum, the difference and γ.
+//   - 8.5uS from norms, their sum, the difference and γ.
 //
 // The bound leaves room for second orders and for exp.
-func (f *formula) off(norm []float64, most int, u float64) float64 {
+func (f *formula) off(norm, each []float64, most int, u float64) bound {
 	t, ok := f.root.(innerTerm)
 	if !ok || t.gamma == 0 {
-		return 0
+		return bound{}
 	}
 	m := float64(most)
 	if !f.sparse {
 		m = min(m, 192) + math.Ceil(m/192)
 	}
-	off := math.Expm1(t.gamma*float64(float64(2*m)+32)*u*norm[t.space]) + float64(16*u)
-	if off > 0.5 {
-		return 0
+	slope := float64(t.gamma * float64(float64(m+16)*u))
+	largest := float64(slope * float64(2*norm[t.space]))
+	convex := 1.0 // exp(e) − 1 ≤ convex·e for every e up to the largest
+	if largest > 0 {
+		convex = math.Expm1(largest) / largest
 	}
-	return off / (1 - off) // relative to the rounded value
+	off := float64(convex*largest) + float64(16*u)
+	if off > 0.5 {
+		return bound{}
+	}
+	return bound{unit: 16 * u / (1 - off), slope: convex * slope / (1 - off), norm: each} // relative to the rounded value
 }
 
 // compress drops the zeros of points that are mostly zero. Few points are laid out by columns
@@ -301,10 +317,11 @@ func (f *formula) centre(p *points, which []int32) {
 const meanStrip = 32
 
 // extent returns, for each space, the largest ‖x − μ‖² of n points and the range of x·x. It
-// also returns the largest number of products in a dot product. The function strips returns a
-// strip of the points i with from ≤ i < to.
-func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm []float64, self []span, most int) {
-	norm, self = make([]float64, len(p.f.spaces)), make([]span, len(p.f.spaces))
+// also returns the ‖x − μ‖² of all points in the first space, and the largest number of
+// products in a dot product. The function strips returns a strip of the points i with from ≤ i
+// < to.
+func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *strip[T]) (norm, each []float64, self []span, most int) {
+	norm, each, self = make([]float64, len(p.f.spaces)), make([]float64, n), make([]span, len(p.f.spaces))
 	for s := range self {
 		self[s].low = math.Inf(1)
 	}
@@ -312,6 +329,7 @@ func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *str
 	p.each((n+rightStrip-1)/rightStrip, func(d *scratch[T], task int) {
 		from := task * rightStrip
 		some := strips(d, from, min(from+rightStrip, n))
+		copy(each[from:], some.norm[0][:some.n])
 		mu.Lock()
 		defer mu.Unlock()
 		for s := range norm {
@@ -322,7 +340,7 @@ func (p *product[T]) extent(n int, strips func(d *scratch[T], from, to int) *str
 			}
 		}
 	})
-	return norm, self, most
+	return norm, each, self, most
 }
 
 // within reports whether kernel values from products with the rounding unit u have errors

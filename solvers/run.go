@@ -37,6 +37,7 @@ type run struct {
 	sampled  bool      // the current iteration is sampled
 	owes     bool      // the last sample lacked F of some points
 	exact    []float64 // F computed afresh at the end
+	sums     *sums     // the sums of the last F computed afresh, if they are kept
 	waits    time.Time // when the interrupt was first seen
 	claimed  bool      // exact is not computed afresh, but is the F that the method maintained
 	flat2    float64   // a hard margin below √flat2 counts as no margin

@@ -106,15 +106,22 @@ func (r *run) possible(alpha []float64) bool {
 const (
 	auditFrom   = 256
 	auditSooner = 3000
+	auditPasses = 4
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last
-// check, the run ends.
+// check, the run ends. F afresh can cost as much as a pass over all points, so the first check
+// waits for auditPasses of these.
 func (r *run) inspect() {
-	if r.audit += r.audit; !r.it.Single {
+	if !r.it.Single {
 		r.audit = math.MaxInt
 		return
 	}
+	if first := auditPasses * r.it.Sweep; r.audit < first {
+		r.audit = first
+		return
+	}
+	r.audit += r.audit
 	f, in := r.afresh()
 	if !in {
 		return
@@ -131,14 +138,22 @@ func (r *run) inspect() {
 }
 
 // residual computes F afresh. It does so in blocks for a method in single precision, since no
-// rows are in memory then.
+// rows are in memory then. For many points it keeps the sums: often few α change until the next
+// call, and sums in double precision lose nothing when the changes are added to them.
 func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	if r.it.Single {
-		b, _ := BlocksOf(r.p.K)
-		return r.p.residualBy(ctx, b, 0, r.it.Alpha)
+		b, n := BlocksOf(r.p.K)
+		f, now, ok := r.p.residualFrom(ctx, b, r.sums, r.it.Alpha)
+		if ok && n >= keepsSums {
+			r.sums = now
+		}
+		return f, ok
 	}
 	return r.p.residualUntil(ctx, r.it.Alpha)
 }
+
+// keepsSums is the number of points from which computing F takes so long that its sums are kept.
+const keepsSums = 50_000
 
 // over reports whether, after an interrupt, the run has waited long enough for an exact F.
 func (r *run) over() bool {
