@@ -418,7 +418,7 @@ func (c Classifier) Fit(ctx context.Context) (_ *Fit, err error) {
 }
 
 func (t *task) solve(ctx context.Context) (*Fit, error) {
-	res, err := t.machine.solve(ctx, t.problem, t)
+	res, err := t.machine.solve(ctx, t.problem, t, nil)
 	if res == nil {
 		return nil, err
 	}
@@ -433,5 +433,5 @@ func (c Classifier) MustFit() *Fit {
 	if err != nil {
 		cells.Must(err)
 	}
-	return t.fit(t.mustSolve(t.problem, t))
+	return t.fit(t.mustSolve(t.problem, t, nil))
 }

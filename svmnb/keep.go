@@ -27,6 +27,10 @@ const keepFormat = "svmnb fit 2"
 // data, every setting and the format version, so a change of any of these solves the
 // problem again. A fit that ended early is not stored.
 //
+// A run of more than ten seconds writes its α from time to time. If the program is killed or
+// the run interrupted, the next call goes on from there; its trace begins there too. A run
+// with MaxIterations begins anew.
+//
 // The files are in the folder svmnb/fits of the user's cache folder, or in the folder that
 // the environment variable SVMNB_CACHE names. They take at most 256 MiB together. If a file
 // is damaged, the problem is solved again and the file replaced. If the folder cannot be
@@ -43,7 +47,7 @@ func (c Classifier) Keep() *Fit {
 func (m *machine) keep(p *solvers.Problem, key []byte, s scene) *solvers.Result {
 	res := recall(key, p.K.Dim())
 	if res == nil {
-		res = m.mustSolve(p, s)
+		res = m.mustSolve(p, s, m.checkpointOf(key))
 		remember(key, res)
 	} else if m.live && screen.Watchable() {
 		m.watch(s).end(res)

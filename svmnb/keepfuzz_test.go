@@ -31,7 +31,7 @@ func keptTask(t testing.TB) (*task, *solvers.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m, m.mustSolve(m.problem, m)
+	return m, m.mustSolve(m.problem, m, nil)
 }
 
 // FuzzKeep: whatever a kept file has after a right key and checksum, it is not believed,

@@ -223,15 +223,15 @@ func (m *machine) line() bool  { return m.data.D() == 1 && m.data.Sparse == nil 
 
 // solve runs the method on p, and shows the run if Live was set. The result is nil if
 // nothing useful was computed. If the run ended early, solve returns the result so far and
-// an error.
-func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solvers.Result, error) {
+// an error. The checkpoint is nil for a run that begins anew each time.
+func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene, at *checkpoint) (*solvers.Result, error) {
 	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
 	var w *watch
 	if m.stage != nil || m.live && screen.Watchable() {
 		w = m.watch(s)
 		settings.Observers = []solvers.Observer{w.observe}
 	}
-	res, err := solvers.Solve(ctx, p, m.method, settings)
+	res, err := at.resume(func(s solvers.Settings) (*solvers.Result, error) { return solvers.Solve(ctx, p, m.method, s) }, settings, len(p.S))
 	if w != nil {
 		w.over(res)
 	}
@@ -242,10 +242,10 @@ func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene) (*solv
 }
 
 // mustSolve is solve for a notebook cell.
-func (m *machine) mustSolve(p *solvers.Problem, s scene) *solvers.Result {
+func (m *machine) mustSolve(p *solvers.Problem, s scene, at *checkpoint) *solvers.Result {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	res, err := m.solve(ctx, p, s)
+	res, err := m.solve(ctx, p, s, at)
 	switch {
 	case res == nil:
 		cells.Must(err)

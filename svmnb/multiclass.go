@@ -374,7 +374,11 @@ func (t *multiTask) duel(ctx context.Context, c Classifier, bytes int64, kept bo
 		res = recall(key, len(m.y))
 	}
 	if res == nil {
-		if res, err = m.Classifier.machine.solve(ctx, m.problem, m); res == nil {
+		var at *checkpoint
+		if kept {
+			at = m.checkpointOf(key)
+		}
+		if res, err = m.Classifier.machine.solve(ctx, m.problem, m, at); res == nil {
 			return nil, err
 		}
 		if kept {

@@ -300,7 +300,7 @@ func (r Regressor) Fit(ctx context.Context) (_ *RegressionFit, err error) {
 	if err != nil {
 		return nil, err
 	}
-	res, err := t.solve(ctx, t.problem, t)
+	res, err := t.solve(ctx, t.problem, t, nil)
 	if res == nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func (r Regressor) MustFit() *RegressionFit {
 	if err != nil {
 		cells.Must(err)
 	}
-	return t.fit(t.mustSolve(t.problem, t))
+	return t.fit(t.mustSolve(t.problem, t, nil))
 }
 
 // Keep is MustFit with a cache on disk; see [Classifier.Keep].

@@ -70,7 +70,7 @@ func Write(file string, key []byte, value any) {
 	})
 }
 
-// Sweep removes the files that were not used for the longest time until the others take at
+// Sweep removes the files of fits (.fit) and of unfinished runs (.part) that were not used for the longest time until the others take at
 // most limit bytes. It also removes the temporary files that older versions left when they
 // were killed.
 func Sweep(dir string, limit int64) {
@@ -87,7 +87,7 @@ func Sweep(dir string, limit int64) {
 		}
 		if strings.HasSuffix(e.Name(), ".tmp") && time.Since(info.ModTime()) > time.Hour {
 			os.Remove(filepath.Join(dir, e.Name()))
-		} else if strings.HasSuffix(e.Name(), ".fit") {
+		} else if strings.HasSuffix(e.Name(), ".fit") || strings.HasSuffix(e.Name(), ".part") {
 			files = append(files, info)
 			total += info.Size()
 		}
