@@ -38,6 +38,9 @@ func chapterOf(ctx context.Context, file string, all []string) (*chapter, error)
 	if _, _, err := fillFigures(ctx, nb, static.Options{}); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
+	if err := fillPanels(ctx, nb); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
 	name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
 	md := newMarkdown()
 	md.name = func(text string) string { return name + "-" + jupyterAnchor(text) }
@@ -60,6 +63,31 @@ func chapterOf(ctx context.Context, file string, all []string) (*chapter, error)
 	}
 	c.body, _, err = renderNotebook(md, nb, filepath.Dir(file))
 	return c, err
+}
+
+// panelWidth is the width of a chart in pixels if two are side by side on a page.
+const panelWidth = 340
+
+// fillPanels draws the charts that are side by side anew. Pictures for the width of a page would
+// be so small in half of it that their letters cannot be read.
+func fillPanels(ctx context.Context, nb *notebook) error {
+	for i, c := range codeCells(nb) {
+		outputs, _ := c.raw["outputs"].([]any)
+		for _, out := range outputs {
+			raw, _ := out.(map[string]any)
+			data, _ := raw["data"].(map[string]any)
+			text := joined(data["text/html"])
+			if !strings.Contains(text, "grid-template-columns") {
+				continue
+			}
+			filled, _, err := static.Fill(ctx, text, static.Options{Width: panelWidth})
+			if err != nil {
+				return fmt.Errorf("code cell %d: %w", i+1, err)
+			}
+			data["text/html"] = lines(filled)
+		}
+	}
+	return nil
 }
 
 // opening returns the title page and the contents of a book.

@@ -5,10 +5,12 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"html"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -31,23 +33,32 @@ type slide struct {
 	running string          // the heading of its subject; "" on the slide that has the heading itself
 	parts   strings.Builder // HTML
 	notes   strings.Builder // HTML for the speaker
-	words   int
-	code    bool // it has code or outputs
+	high    int             // about how high it is, in pixels
+	code    bool            // it has code
+	picture bool            // what follows may say how to read its picture
 }
 
-// slideWords is how many words of text a slide takes before the rest goes to the next one.
-const slideWords = 95
+// A slide is 540 pixels high. Where its content is higher, slides.js makes it smaller. So a slide takes
+// more than the room that it has if this keeps together what belongs together: code and what it
+// prints, which is small already, or a picture and the text about it, which is not.
+const slideRoom, roomWithCode, roomWithPicture = 510, 640, 740
 
-// These are the numbers of lines on a slide: of code alone, of code above a picture, and of code and
-// printed text together.
-const codeAlone, codeWithPicture, codeWithText = 22, 5, 18
+// These are heights in pixels, and widths in letters. They need not be exact.
+const (
+	lineHigh, lineWide = 30, 86
+	codeHigh, codeWide = 21, 108
+	rowHigh            = 36
+	blockGap           = 12 // below a paragraph
+	codeGap            = 34 // around code or an output
+	runningHigh        = 32
+	pictureHigh        = 480 // of a picture that does not say how high it is
+)
 
 // exportSlides writes the notebook as slides in one page that needs no network.
 //
 // If cells have the slide types of Jupyter (metadata "slideshow"), these count. If none has,
-// each heading of the first two levels begins a slide, what follows
-// is on slides below it, long code and its pictures are on slides of their own, and checks
-// and imports are left out.
+// each heading of the first two levels begins a slide, what follows is on it as far as it
+// fits and then on slides below it, and checks and imports are left out.
 func exportSlides(nb *notebook, name, dir string) ([]byte, error) {
 	title := nb.title()
 	if title == "" {
@@ -102,6 +113,9 @@ func (c *cell) slideType() string {
 
 func (d *deck) next(first bool) *slide {
 	s := &slide{first: first, running: d.running}
+	if s.running != "" {
+		s.high = runningHigh
+	}
 	d.slides = append(d.slides, s)
 	return s
 }
@@ -151,30 +165,65 @@ func (d *deck) addTyped(c *cell) error {
 
 func (d *deck) addText(c *cell) error {
 	attachments, _ := c.raw["attachments"].(map[string]any)
-	begun := false
-	for _, block := range paragraphs(c.source()) {
+	for _, block := range keepTogether(paragraphs(c.source())) {
 		text, math, err := d.md.render(block, d.dir, attachments)
 		if err != nil {
 			return err
 		}
 		d.math = d.math || math
-		words := len(strings.Fields(block))
-		continues := unicode.IsLower([]rune(block)[0]) // a sentence that a formula interrupts
+		high := textHeight(block)
 		switch level := headingLevel(block); {
 		case level == 1 || level == 2:
 			d.running = ""
 			d.next(true)
-			d.running = tag.ReplaceAllString(text, "")
-		case !begun, level > 0, !continues && d.last().words > 0 && d.last().words+words > slideWords:
+			d.running = strings.TrimSpace(tag.ReplaceAllString(text, ""))
+		case level > 0, exerciseBegins.MatchString(block) && d.last().code, !d.fits(high, d.last().textRoom()):
 			d.next(false)
 		}
-		begun = true
-		d.last().parts.WriteString(text)
-		if headingLevel(block) == 0 {
-			d.last().words += words
-		}
+		last := d.last()
+		last.parts.WriteString(text)
+		last.high += high
+		last.picture = false // only one paragraph says how to read it
 	}
 	return nil
+}
+
+// textRoom returns how high the slide may become by more text.
+func (s *slide) textRoom() int {
+	if s.picture && !s.code {
+		return roomWithPicture
+	}
+	return slideRoom
+}
+
+// keepTogether joins paragraphs that make no sense apart: a sentence and the formulas in it, and what
+// ends with a colon and the list or table after it.
+func keepTogether(blocks []string) (list []string) {
+	for _, block := range blocks {
+		n := len(list)
+		if n == 0 || headingLevel(list[n-1]) > 0 || headingLevel(block) > 0 {
+			list = append(list, block)
+			continue
+		}
+		before := strings.TrimSpace(list[n-1])
+		colon := strings.HasSuffix(before, ":") && (listItem.MatchString(block) || strings.HasPrefix(block, "|"))
+		formula := strings.HasPrefix(block, "$$") || unicode.IsLower([]rune(block)[0])
+		if joined := list[n-1] + "\n" + block; (colon || formula) && runningHigh+textHeight(joined) <= slideRoom {
+			list[n-1] = joined
+			continue
+		}
+		list = append(list, block)
+	}
+	return list
+}
+
+// exerciseBegins matches the beginning of an exercise. It does not follow the code of another one.
+var exerciseBegins = regexp.MustCompile(`^\*\*(Exercise )?\d+\.\d+`)
+
+// fits reports whether something of this height has a place on the last slide.
+func (d *deck) fits(high, room int) bool {
+	last := d.last()
+	return last.parts.Len() == 0 || last.high+high <= room
 }
 
 func (d *deck) addCode(c *cell) error {
@@ -182,18 +231,11 @@ func (d *deck) addCode(c *cell) error {
 	if err != nil {
 		return err
 	}
-	code := strings.TrimSpace(importDeclaration.ReplaceAllString(c.source(), ""))
-	if code == "" && len(outputs) > 0 && d.last().parts.Len() > 0 {
-		d.next(false)
-	}
-	height := 0 // lines on the last slide
-	for i, part := range codeParts(code) {
-		if before := d.last(); i > 0 || before.code || before.words > slideWords/2 || len(outputs) > 0 && before.parts.Len() > 0 {
-			d.next(false)
-		}
-		height = strings.Count(part, "\n") + 1
-		d.last().code = true
-		d.last().parts.WriteString(renderSource(d.md, c, part))
+	parts := codeParts(strings.TrimSpace(importDeclaration.ReplaceAllString(c.source(), "")))
+	shown := make([]string, len(outputs)) // HTML
+	all := 0                              // the height of the first code and, if there is no other, of the outputs
+	if len(parts) > 0 {
+		all = linesHeight(parts[0])
 	}
 	for i, o := range outputs {
 		text, math, err := renderOutput(d.md, o)
@@ -201,21 +243,139 @@ func (d *deck) addCode(c *cell) error {
 			return err
 		}
 		d.math = d.math || math
-		fits := i == 0 && height <= codeWithPicture && strings.Count(code, "\n") < codeAlone
-		if o.kind == "stream" {
-			height += strings.Count(o.text, "\n")
-			fits = height <= codeWithText
+		shown[i] = text
+		if len(parts) < 2 {
+			all += outputHeight(o, text)
 		}
-		if !fits && (i > 0 || code != "") {
-			d.next(false).code = true
+	}
+	for i, part := range parts {
+		switch high := linesHeight(part); {
+		case i > 0:
+			d.next(false)
+			if s := d.last(); s.running != "" {
+				s.running += ", code continued"
+			}
+		case d.last().code, !d.fits(high, slideRoom),
+			d.last().high > 200 && !d.fits(all, roomWithCode) && runningHigh+all <= roomWithCode:
+			d.next(false)
 		}
-		d.last().parts.WriteString(text)
+		last := d.last()
+		last.code = true
+		last.high += linesHeight(part)
+		last.parts.WriteString(renderSource(d.md, c, part))
+	}
+	for i, o := range outputs {
+		high := outputHeight(o, shown[i])
+		// A line alone would be a slide that is nearly empty.
+		if short := high <= codeGap+2*lineHigh && (i > 0 || len(parts) > 0); !short && !d.fits(high, roomWithCode) {
+			d.next(false)
+		}
+		last := d.last()
+		last.high += high
+		last.picture = true
+		last.parts.WriteString(shown[i])
 	}
 	return nil
 }
 
+// textHeight returns about how high a paragraph, a heading, a table or a formula is.
+func textHeight(block string) int {
+	switch headingLevel(block) {
+	case 0:
+	case 1:
+		return 84
+	default:
+		return 56
+	}
+	bare := strings.TrimSpace(block)
+	if strings.HasPrefix(bare, "```") || strings.HasPrefix(bare, "~~~") {
+		return linesHeight(bare) - 2*codeHigh
+	}
+	high, width := blockGap, 0
+	line := func() {
+		high += (width + lineWide - 1) / lineWide * lineHigh
+		width = 0
+	}
+	for i, part := range strings.Split(bare, "$$") {
+		if i%2 == 1 {
+			line()
+			high += 65 + 45*strings.Count(part, `\\`)
+			continue
+		}
+		for text := range strings.Lines(part) {
+			text = strings.TrimSpace(text)
+			switch {
+			case strings.HasPrefix(text, "|"):
+				line()
+				high += rowHigh
+				continue
+			case listItem.MatchString(text):
+				line()
+			}
+			width += len([]rune(unseenText.ReplaceAllString(text, ""))) + 1
+		}
+		line()
+	}
+	return high
+}
+
+var (
+	listItem = regexp.MustCompile(`^([-*+]|\d+[.)]) `)
+
+	// unseenText matches what takes no place: the addresses of links, and most of the letters of a formula.
+	unseenText = regexp.MustCompile(`\]\([^)]*\)|\\[a-zA-Z]+|[\\{}^_$*` + "`" + `\[]`)
+)
+
+// linesHeight returns about how high code or printed text is. Long lines are broken.
+func linesHeight(text string) int {
+	high := codeGap
+	for line := range strings.Lines(text) {
+		line = strings.ReplaceAll(line, "\t", "    ")
+		high += codeHigh * (1 + max(0, len([]rune(line))-2)/codeWide)
+	}
+	return high
+}
+
+// outputHeight returns about how high an output is that is shown as text.
+func outputHeight(o *output, text string) int {
+	if o.kind != "display_data" && o.kind != "execute_result" {
+		return linesHeight(overwritten(o.text) + strings.Join(o.traceback, "\n"))
+	}
+	if charts := chartHeight.FindAllStringSubmatch(text, -1); charts != nil {
+		highest := 0
+		for _, m := range charts {
+			high, _ := strconv.Atoi(m[1])
+			highest = max(highest, high)
+		}
+		if strings.Contains(text, "grid-template-columns") { // small multiples, up to three in a row
+			return highest * ((len(charts) + 2) / 3)
+		}
+		return highest * len(charts)
+	}
+	if rows := strings.Count(text, "<tr"); rows > 0 {
+		return rows*rowHigh + codeGap
+	}
+	if s, ok := o.data["text/markdown"].(string); ok {
+		high := 0
+		for _, block := range paragraphs(s) {
+			high += textHeight(block)
+		}
+		return high
+	}
+	if strings.HasPrefix(text, "<pre") {
+		return linesHeight(html.UnescapeString(tag.ReplaceAllString(text, "")))
+	}
+	return pictureHigh
+}
+
+// chartHeight matches the height of the place of a chart.
+var chartHeight = regexp.MustCompile(`id="svm-[^>]*height:(\d+)px`)
+
 // importDeclaration matches the imports of a cell.
 var importDeclaration = regexp.MustCompile(`(?ms)^import \(.*?^\)\n*|^import [^\n(]*\n*`)
+
+// codeAlone is how many lines of code a slide takes.
+const codeAlone = 22
 
 // codeParts splits long code at blank lines into parts that fit on a slide, if they can.
 func codeParts(code string) (parts []string) {

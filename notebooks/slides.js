@@ -1,13 +1,19 @@
 (function () {
   'use strict';
   var narrow = innerWidth < 600, width = narrow ? 480 : 960, height = narrow ? 860 : 540;
-  // What is too high for its slide becomes smaller, down to half. Beyond that, it scrolls.
+  var room = height - 20; // above the number of the slide
+  // What is too high for its slide becomes smaller, down to half. Beyond that, it scrolls. A smaller
+  // slide has longer lines and more pictures in a row. So the first size that fits is searched for:
+  // the one by which it is too high now may be much too small.
   function fit(slide) {
     if (!slide.offsetParent) return;
-    slide.style.zoom = 1;
-    var high = slide.scrollHeight;
-    if (high > height) slide.style.zoom = Math.max(0.5, height / high);
-    slide.style.overflow = high > 2 * height ? 'auto' : 'visible';
+    var zoom = 1;
+    slide.style.zoom = zoom;
+    while (zoom > 0.5 && slide.scrollHeight * zoom > room) {
+      zoom = Math.max(0.5, Math.round(100 * zoom - 3) / 100);
+      slide.style.zoom = zoom;
+    }
+    slide.style.overflow = slide.scrollHeight * zoom > height ? 'auto' : 'visible';
   }
   var slides = document.querySelectorAll('.slide');
   function fitAll() { slides.forEach(fit); }

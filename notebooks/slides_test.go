@@ -54,7 +54,7 @@ func TestDeck(t *testing.T) {
 		c.setOutputs(outs, 1)
 		return c
 	}
-	long := strings.TrimSpace(strings.Repeat("word ", slideWords-5))
+	long := strings.TrimSpace(strings.Repeat("word ", 13*lineWide/5)) // about 13 lines
 	lines := strings.Repeat("x\n", codeAlone-2)
 	for _, test := range []struct {
 		name  string
@@ -62,12 +62,17 @@ func TestDeck(t *testing.T) {
 		want  []string
 	}{
 		{"headings", []*cell{prose("# A\n\na\n\n## B\n\nb\n\n### C\n\nc")}, []string{"| A a", "| B b", "C c"}},
-		{"a long text", []*cell{prose("# A\n\n" + long + "\n\nand more than fits\n\nThe next one")}, []string{"| A " + long + " and more than fits", "The next one"}},
-		{"a text after another", []*cell{prose("# A"), prose("a"), prose("b")}, []string{"| A", "a", "b"}},
-		{"code and what it prints", []*cell{prose("# A"), code("import \"fmt\"\n\nx", "1\n")}, []string{"| A", "x 1"}},
+		{"a long text", []*cell{prose("# A\n\n" + long + "\n\nThe next one")}, []string{"| A " + long, "The next one"}},
+		{"a text after another", []*cell{prose("# A"), prose("a"), prose("b")}, []string{"| A a b"}},
+		{"a sentence with a formula", []*cell{prose("# A\n\n" + long + "\n\nSo\n\n$$a$$\n\nis the end.")}, []string{"| A " + long, "So a is the end."}},
+		{"a list after a colon", []*cell{prose("# A\n\n" + long + "\n\nThese:\n\n- a\n- b")}, []string{"| A " + long, "These: a b"}},
+		{"code and what it prints", []*cell{prose("# A"), code("import \"fmt\"\n\nx", "1\n")}, []string{"| A x 1"}},
+		{"code after code", []*cell{code("x", "1\n"), code("y", "2\n")}, []string{"| x 1", "y 2"}},
+		{"code that fits with its output but not with the text", []*cell{prose("# A\n\n" + long), code("x", strings.Repeat("1\n", 15))}, []string{"| A " + long, "x " + strings.TrimSpace(strings.Repeat("1 ", 15))}},
 		{"code without output stays with a short text", []*cell{prose("# A\n\n**1.1** What is it?"), code("var a = 1")}, []string{"| A 1.1 What is it? var a = 1"}},
 		{"long code", []*cell{code(lines + "\n" + lines)}, []string{"| " + strings.Join(strings.Fields(lines), " "), strings.Join(strings.Fields(lines), " ")}},
-		{"much printed", []*cell{code("x", strings.Repeat("1\n", codeWithText))}, []string{"| x", strings.TrimSpace(strings.Repeat("1 ", codeWithText))}},
+		{"much printed", []*cell{code("x", strings.Repeat("1\n", 30))}, []string{"| x", strings.TrimSpace(strings.Repeat("1 ", 30))}},
+		{"an exercise after another", []*cell{prose("**1.1** a"), code("x"), prose("**1.2** b"), code("y")}, []string{"| 1.1 a x", "1.2 b y"}},
 		{"no checks, no imports", []*cell{prose("# A"), code("import (\n\t\"fmt\"\n)\n"), code("%% check 1.1\nlab.Check(\"1.1\")")}, []string{"| A"}},
 		{"types", []*cell{typed(prose("# A"), "slide"), typed(prose("b"), "-"), typed(prose("never"), "skip"), typed(code("x"), "subslide"), typed(prose("say this"), "notes"), typed(prose("then"), "fragment")},
 			[]string{"| A b", "x then / say this"}},
