@@ -52,6 +52,7 @@ const (
 	codeGap            = 34 // around code or an output
 	runningHigh        = 32
 	pictureHigh        = 480 // of a picture that does not say how high it is
+	shortCode          = codeGap + 3*codeHigh
 )
 
 // exportSlides writes the notebook as slides in one page that needs no network.
@@ -76,7 +77,7 @@ func exportSlides(nb *notebook, name, dir string) ([]byte, error) {
 		if s.first || i == 0 {
 			body.WriteString("<section>\n")
 		}
-		body.WriteString("<section><div class=\"slide\">\n")
+		body.WriteString("<section>" + slideBegins + "\n")
 		if s.running != "" {
 			fmt.Fprintf(&body, "<p class=\"running\">%s</p>\n", s.running)
 		}
@@ -92,6 +93,9 @@ func exportSlides(nb *notebook, name, dir string) ([]byte, error) {
 	body.WriteString("</div></div>\n")
 	return ownPage(title, body.String(), d.math, pageCSS+chromaCSS()+revealCSS+slidesCSS, revealJS+"\n"+slidesJS)
 }
+
+// slideBegins is the HTML of each slide.
+const slideBegins = `<div class="slide">`
 
 // deck collects the slides of a notebook.
 type deck struct {
@@ -177,7 +181,7 @@ func (d *deck) addText(c *cell) error {
 			d.running = ""
 			d.next(true)
 			d.running = strings.TrimSpace(tag.ReplaceAllString(text, ""))
-		case level > 0, exerciseBegins.MatchString(block) && d.last().code, !d.fits(high, d.last().textRoom()):
+		case level > 0, exerciseBegins.MatchString(block) && (d.last().code || d.last().picture), !d.fits(high, d.last().textRoom()):
 			d.next(false)
 		}
 		last := d.last()
@@ -190,7 +194,10 @@ func (d *deck) addText(c *cell) error {
 
 // textRoom returns how high the slide may become by more text.
 func (s *slide) textRoom() int {
-	if s.picture && !s.code {
+	switch {
+	case s.picture && s.code:
+		return roomWithCode
+	case s.picture:
 		return roomWithPicture
 	}
 	return slideRoom
@@ -217,7 +224,7 @@ func keepTogether(blocks []string) (list []string) {
 	return list
 }
 
-// exerciseBegins matches the beginning of an exercise. It does not follow the code of another one.
+// exerciseBegins matches the beginning of an exercise. It does not follow a picture or the code of another one.
 var exerciseBegins = regexp.MustCompile(`^\*\*(Exercise )?\d+\.\d+`)
 
 // fits reports whether something of this height has a place on the last slide.
@@ -249,25 +256,32 @@ func (d *deck) addCode(c *cell) error {
 		}
 	}
 	for i, part := range parts {
-		switch high := linesHeight(part); {
+		high, room := linesHeight(part), slideRoom
+		if high <= shortCode {
+			room = roomWithCode
+		}
+		switch {
 		case i > 0:
 			d.next(false)
 			if s := d.last(); s.running != "" {
 				s.running += ", code continued"
 			}
-		case d.last().code, !d.fits(high, slideRoom),
+		case d.last().code, !d.fits(high, room),
 			d.last().high > 200 && !d.fits(all, roomWithCode) && runningHigh+all <= roomWithCode:
 			d.next(false)
 		}
 		last := d.last()
 		last.code = true
-		last.high += linesHeight(part)
+		last.high += high
 		last.parts.WriteString(renderSource(d.md, c, part))
 	}
 	for i, o := range outputs {
-		high := outputHeight(o, shown[i])
+		high, room := outputHeight(o, shown[i]), roomWithCode
+		if o.kind != "stream" && d.last().high <= runningHigh+shortCode {
+			room = roomWithPicture
+		}
 		// A line alone would be a slide that is nearly empty.
-		if short := high <= codeGap+2*lineHigh && (i > 0 || len(parts) > 0); !short && !d.fits(high, roomWithCode) {
+		if short := high <= codeGap+2*lineHigh && (i > 0 || len(parts) > 0); !short && !d.fits(high, room) {
 			d.next(false)
 		}
 		last := d.last()
@@ -437,6 +451,25 @@ func paragraphs(source string) (list []string) {
 	return list
 }
 
+// printSlides prints slides. A browser on a busy machine sometimes prints before reveal.js has made the
+// pages, and then says nothing. So the pages are counted.
+func printSlides(ctx context.Context, page string, slides int, pdf string) error {
+	pages := 0
+	for range 3 {
+		if err := printPDF(ctx, page, "?print-pdf", pdf); err != nil {
+			return err
+		}
+		printed, err := os.ReadFile(pdf)
+		if err != nil {
+			return err
+		}
+		if pages = len(pageObject.FindAll(printed, -1)); pages >= slides {
+			return nil
+		}
+	}
+	return fmt.Errorf("the browser has printed %d of the %d slides of %s: try again", pages, slides, page)
+}
+
 func slidesCommand(ctx context.Context, s *session, args []string) error {
 	flags := s.flags()
 	dir := flags.String("o", filepath.Join(s.folder(), "out"), "where to")
@@ -467,7 +500,7 @@ func slidesCommand(ctx context.Context, s *session, args []string) error {
 		fmt.Fprintln(s.stdout, out)
 		if *pdf {
 			printed := strings.TrimSuffix(out, ".html") + ".pdf"
-			if err := printPDF(ctx, out, "?print-pdf", printed); err != nil {
+			if err := printSlides(ctx, out, strings.Count(string(page), slideBegins), printed); err != nil {
 				return err
 			}
 			fmt.Fprintln(s.stdout, printed)
