@@ -175,8 +175,9 @@ func (f *Fit) Problem() *solvers.Problem {
 	return f.task.problem
 }
 
-// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf if w = 0. With Augment,
-// the feature space includes the constant feature.
+// Margin returns the geometric margin 1/‖w‖ in feature space; +Inf if w = 0. For one class it
+// is the distance ρ/‖w‖ of the boundary from the origin. With Augment, the feature space
+// includes the constant feature.
 func (f *Fit) Margin() float64 {
 	if f.none() {
 		return math.NaN()

@@ -29,7 +29,11 @@ func (f *Fit) Markdown() string {
 	s.Row("kernel", "%v", t.kernel)
 	summariseRun(s, &f.Result, t.stop)
 	s.Row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
-	s.Row("bias, margin 1/‖w‖", "%s, %s", say.Signed(f.Bias, 6), say.Signed(f.Margin(), 6))
+	width := "margin 1/‖w‖"
+	if t.margin == oneClass {
+		width = "distance ρ/‖w‖"
+	}
+	s.Row("bias, "+width, "%s, %s", say.Signed(f.Bias, 6), say.Signed(f.Margin(), 6))
 	rows, values := f.glance()
 	wrong := f.errorsAt(rows, values)
 	s.Row("training errors", "%d of %d (%s)%s", wrong, len(values), say.Percent(float64(wrong)/float64(len(values))), glanced(rows, t.data.N()))

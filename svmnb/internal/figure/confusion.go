@@ -56,7 +56,7 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	}
 	title := fmt.Sprintf("%s of %s right", thousands(int64(right)), count(all, "point", "points"))
 	if worst[0] >= 0 {
-		title += fmt.Sprintf("; most often wrong: %s taken for %s, %s", d.Classes[worst[0]], d.Classes[worst[1]], thousands(int64(d.Counts[worst[0]][worst[1]])))
+		title += fmt.Sprintf("; most often wrong: %s taken for %s (%s)", d.Classes[worst[0]], d.Classes[worst[1]], count(d.Counts[worst[0]][worst[1]], "time", "times"))
 	}
 	subtitle := sentence(d.Problem, "rows: true class; columns: predicted; colour: share of the row")
 	p := plot{name: "confusion", about: "Confusion matrix of " + count(k, "class", "classes") + ".", tip: confusionJS.cut("tip"), grid: object{},

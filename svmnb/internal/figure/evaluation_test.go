@@ -217,14 +217,14 @@ func TestEvaluationFigures(t *testing.T) {
 		budget int
 		words  string
 	}{
-		{"confusion", func() (*Chart, error) { return Confusion(confusion(3)) }, 10_000, "123 of 138 points right; most often wrong: class of the name 2 taken for class of the name 0, 4"},
+		{"confusion", func() (*Chart, error) { return Confusion(confusion(3)) }, 10_000, "123 of 138 points right; most often wrong: class of the name 2 taken for class of the name 0 (4 times)"},
 		{"confusion, 60 classes", func() (*Chart, error) { return Confusion(confusion(60)) }, 120_000, "points right"},
 		{"confusion, one point", func() (*Chart, error) {
 			return Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{1}}})
 		}, 10_000, "1 of 1 point right"},
 		{"confusion, all wrong", func() (*Chart, error) {
 			return Confusion(ConfusionData{Classes: []string{"a", "b"}, Counts: [][]int{{0, 0}, {2, 0}}})
-		}, 10_000, "0 of 2 points right; most often wrong: b taken for a, 2"},
+		}, 10_000, "0 of 2 points right; most often wrong: b taken for a (2 times)"},
 		{"roc", func() (*Chart, error) { return ROC(steps(30)) }, 10_000, "with probability 0.9"},
 		{"roc, long", func() (*Chart, error) { return ROC(steps(20_000)) }, 40_000, "with probability 0.9"},
 		{"roc, two points", func() (*Chart, error) {

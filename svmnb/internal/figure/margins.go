@@ -16,6 +16,7 @@ type MarginsData struct {
 	Features [2]string // names of the axes; "x₁" and "x₂" when empty
 	Classes  [2]string // names of y = −1 and y = +1
 	Margin   float64   // 1/‖w‖; NaN if unknown
+	OneClass bool      // Margin is ρ/‖w‖
 	Unlike   bool      // the two features need not have one scale, so the panel fills the width
 
 	X          [][]float64  // n × 2
@@ -57,7 +58,7 @@ func Margins(d MarginsData) (*Chart, error) {
 		title = fmt.Sprintf("No support vectors: f is constant on %s; %s", count(n, "point", "points"), count(errors, "error", "errors"))
 	}
 	shown := d.shown(kinds, wrong)
-	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin), fewer(shown, n, "the points"))
+	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin, d.OneClass), fewer(shown, n, "the points"))
 	d.Features, d.Classes = featureNames(d.Features), classNames(d.Classes)
 
 	limit, levels, zero, one := field(d.Z)
@@ -132,10 +133,14 @@ func planeAspect(xs, ys [2]float64, unlike bool) float64 {
 // clear is the colour of symbols that show their edge only.
 const clear = "rgba(0,0,0,0)"
 
-// marginText returns the width of the margin, if it is finite, for a subtitle.
-func marginText(margin float64) string {
+// marginText returns the width of the margin, if it is finite, for a subtitle. For one class it
+// is the distance of the boundary from the origin.
+func marginText(margin float64, oneClass bool) string {
 	if !finite(margin) || margin <= 0 {
 		return ""
+	}
+	if oneClass {
+		return "distance ρ/‖w‖ = " + number(margin)
 	}
 	return "margin 1/‖w‖ = " + number(margin)
 }
