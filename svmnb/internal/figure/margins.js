@@ -1,7 +1,7 @@
 // The JavaScript of margins.go.
 
 function layout(w, top) {
-	var s = O.svm, narrow = w < 520, left = narrow ? 48 : 60, scaled = s.limit !== undefined, right = scaled ? narrow ? 48 : 84 : narrow ? 14 : 26;
+	var s = O.svm, narrow = w < 520, left = narrow ? 48 : 60, scaled = s.limit !== undefined, right = scaled ? narrow ? 58 : 84 : narrow ? 14 : 26;
 	var pw = w - left - right, ph = pw * s.aspect, most = narrow ? 420 : 580;
 	if (ph > most) { ph = most; if (!narrow) pw = ph / s.aspect; }
 	if (narrow) ph = Math.max(ph, 0.8 * pw); // a low panel would be too crowded
