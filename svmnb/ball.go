@@ -37,15 +37,52 @@ func (f *Fit) Bounds(x datasets.Points) (lower, upper []float64, err error) {
 }
 
 // Certain reports for each of m points whether its predicted label is that of the exact
-// optimum: it is where 0 is not between the bounds of f*. Errors are those of Bounds.
+// optimum: it is where both bounds of f* have the sign of f. Errors are those of Bounds.
 func (f *Fit) Certain(x datasets.Points) ([]bool, error) {
 	lower, upper, err := f.Bounds(x)
 	if err != nil {
 		return nil, err
 	}
+	values, err := f.Values(x)
+	if err != nil {
+		return nil, err
+	}
 	certain := make([]bool, len(lower))
-	for i, low := range lower {
-		certain[i] = low > 0 || upper[i] < 0
+	for i, v := range values {
+		certain[i] = lower[i] > 0 && v > 0 || upper[i] < 0 && v < 0
+	}
+	return certain, nil
+}
+
+// Certain reports for each of m points whether its predicted class is that of the exact optimum
+// of all machines. With OneVsOne, a machine whose sign could still change may vote for either
+// of its classes. Errors are those of Decisions, and an *ArgumentError for CrammerSinger, ν
+// machines and a fit that was interrupted.
+func (f *MultiFit) Certain(x datasets.Points) (_ []bool, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Certain")
+	}
+	if f.machines == nil {
+		return nil, arguments.Wrong("Certain", math.NaN(), "the bounds are of single machines; use OneVsOne or OneVsRest")
+	}
+	decisions, err := f.decisions("Certain", points.From(x))
+	if err != nil {
+		return nil, err
+	}
+	lower, upper := make([][]float64, len(f.machines)), make([][]float64, len(f.machines))
+	for k, m := range f.machines {
+		if lower[k], upper[k], err = m.Bounds(x); err != nil {
+			return nil, err
+		}
+	}
+	certain := make([]bool, len(decisions))
+	low, high := make([]float64, len(f.machines)), make([]float64, len(f.machines))
+	for i, values := range decisions {
+		for k := range f.machines {
+			low[k], high[k] = lower[k][i], upper[k][i]
+		}
+		certain[i] = f.task.scheme.Keeps(f.winner(values), len(f.task.classes), f.task.duels, low, high)
 	}
 	return certain, nil
 }

@@ -140,6 +140,42 @@ func TestBoundsOfRegressions(t *testing.T) {
 	}
 }
 
+func TestCertainClassesStay(t *testing.T) {
+	flowers := datasets.Iris()
+	for trial := range problems(12) {
+		rng := rand.New(rand.NewPCG(uint64(trial), 79))
+		base := svmnb.Classify(flowers).Kernel(kernels.RBF(math.Pow(10, 2*rng.Float64()-1.5))).C(math.Pow(10, 3*rng.Float64()-1))
+		for name, scheme := range map[string]func(svmnb.Classifier) svmnb.MultiClassifier{"one": svmnb.Classifier.OneVsOne, "rest": svmnb.Classifier.OneVsRest} {
+			truth, err := scheme(base.Tol(1e-10)).Fit(t.Context())
+			if err != nil && truth == nil {
+				t.Fatal(err)
+			}
+			want, _ := truth.Predict(flowers)
+			fit, err := scheme(base.Tol(0.1)).Fit(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _ := fit.Predict(flowers)
+			certain, err := fit.Certain(flowers)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := 0
+			for i, sure := range certain {
+				if sure {
+					n++
+					if got[i] != want[i] {
+						t.Errorf("%s, %v: the certain class of flower %d is wrong", name, base, i)
+					}
+				}
+			}
+			if n == 0 {
+				t.Errorf("%s, %v: no class is certain", name, base)
+			}
+		}
+	}
+}
+
 func TestBoundsRefuse(t *testing.T) {
 	moons := svmnb.Classify(testkit.Moons()).Kernel(kernels.RBF(1))
 	at := datasets.Rows([][]float64{{0, 0}})
@@ -148,6 +184,10 @@ func TestBoundsRefuse(t *testing.T) {
 		if _, err := fit.Certain(at); !errors.As(err, &bad) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	var bad *svmnb.ArgumentError
+	if _, err := svmnb.Classify(datasets.Iris()).CrammerSinger().MustFit().Certain(datasets.Iris()); !errors.As(err, &bad) {
+		t.Errorf("Crammer–Singer: %v", err)
 	}
 	fit := moons.MustFit()
 	for name, x := range map[string][][]float64{"another d": {{1, 2, 3}}, "NaN": {{math.NaN(), 0}}} {

@@ -29,6 +29,36 @@ func (s Scheme) Winner(classes int, duels [][2]int, values []float64) int {
 	return slices.Index(values, slices.Max(values))
 }
 
+// Keeps reports whether the class wins for all decision values between lower and upper.
+func (s Scheme) Keeps(class, classes int, duels [][2]int, lower, upper []float64) bool {
+	if s != OneVsOne {
+		for k, high := range upper {
+			if k != class && !(lower[class] > high) {
+				return false
+			}
+		}
+		return true
+	}
+	least, most := 0, make([]int, classes) // votes that the class surely gets, and that each class can get
+	for k, d := range duels {
+		if upper[k] > 0 {
+			most[d[0]]++
+		}
+		if !(lower[k] > 0) {
+			most[d[1]]++
+		}
+		if d[0] == class && lower[k] > 0 || d[1] == class && !(upper[k] > 0) {
+			least++
+		}
+	}
+	for r, votes := range most {
+		if r != class && (votes > least || votes == least && r < class) {
+			return false // Votes takes the first of equal classes
+		}
+	}
+	return true
+}
+
 // Votes counts the duels that each class wins, into votes, which are 0 before, and returns
 // the class that wins most.
 func Votes(votes []int, duels [][2]int, values []float64) int {
