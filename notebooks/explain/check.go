@@ -12,8 +12,8 @@ import (
 // checked is the type under which the display of a check has its result, as in package lab.
 const checked = "application/vnd.svmnb.check+json"
 
-// check says below the result of a check if the newest cell with the answer has failed: the check
-// then judges an older answer, since GoNB remembers only what it could compile.
+// check adds to the result of a check that the newest cell with the answer has failed. The check then
+// judges an older answer, since GoNB remembers only what it could compile.
 func (s *Session) check(request string, content []byte) []byte {
 	c := s.byRequest[request]
 	var display map[string]json.RawMessage
@@ -33,7 +33,7 @@ func (s *Session) check(request string, content []byte) []byte {
 	if failed == nil {
 		return content
 	}
-	note := fmt.Sprintf("Cell [%d], the newest with %s, has failed. The check judges the %s of before. Correct the cell, run it, and check again.", failed.count, name, name)
+	note := fmt.Sprintf("Cell [%d] has failed, so its %s is not known. This check is about the %s before it. Correct cell [%d], run it, and check again.", failed.count, name, name, failed.count)
 	for kind, add := range map[string]string{
 		"text/plain": note + "\n",
 		"text/html":  `<div style="margin:.4em 0;font-weight:600">` + html.EscapeString(note) + "</div>\n",

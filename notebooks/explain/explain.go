@@ -40,6 +40,7 @@ type cell struct {
 	before map[string]*cell // Session.variables when the cell began, of the names that it declares
 	stderr string           // the end of it
 	failed string           // stderr when the cell failed
+	noted  bool             // a note stands in its output
 	tree   *tree            // nil until it is asked for
 }
 
@@ -147,14 +148,25 @@ func (s *Session) cells() []*cell {
 	return slices.SortedFunc(maps.Values(s.byCount), func(a, b *cell) int { return b.count - a.count })
 }
 
-// stream explains what special lines write when they fail, since GoNB reports no error then.
+// stream explains what special lines write when they fail, since GoNB reports no error then, and
+// some outputs that beginners do not mean.
 func (s *Session) stream(request string, content []byte) []byte {
 	var text struct {
 		Name string `json:"name"`
 		Text string `json:"text"`
 	}
 	c := s.byRequest[request]
-	if c == nil || json.Unmarshal(content, &text) != nil || text.Name != "stderr" {
+	if c == nil || json.Unmarshal(content, &text) != nil {
+		return content
+	}
+	if text.Name == "stdout" && !c.noted {
+		if means := first(outputRules, text.Text, strings.Join(c.lines, "\n")); means != "" {
+			c.noted = true
+			text.Text = strings.TrimRight(text.Text, "\n") + "\n[" + means + "]\n"
+			return marshal(text, content)
+		}
+	}
+	if text.Name != "stderr" {
 		return content
 	}
 	c.stderr += text.Text
@@ -350,7 +362,7 @@ func withoutConsequences(found []finding) []finding {
 		if slices.ContainsFunc(found, func(other finding) bool { // a name is used if it stands where another mistake is
 			return unused != nil && !unusedName.MatchString(other.says) && regexp.MustCompile(`\b`+unused[1]+`\b`).MatchString(other.source())
 		}) || slices.ContainsFunc(kept, func(other finding) bool {
-			return f.cause != "" && f.cause == other.cause
+			return f.means != "" && f.means == other.means && f.line == other.line && f.in == other.in || f.cause != "" && f.cause == other.cause
 		}) || strings.HasPrefix(f.says, "too few values in struct literal") && len(kept) > 0 && kept[len(kept)-1].line == f.line {
 			continue
 		}
@@ -439,7 +451,7 @@ func (s *Session) ended(c *cell, state string) finding {
 			}
 			f.line, _ = strconv.Atoi(at[2])
 		}
-		f.means = cmp.Or(first(panicRules, m[1], ""), "The program stopped here with a panic: "+m[1])
+		f.means = cmp.Or(first(panicRules, m[1], bare(f.source())), "The program stopped here with a panic: "+m[1])
 		return f
 	}
 	for name, other := range s.variables { // the same message as before, from the same variable

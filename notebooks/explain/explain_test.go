@@ -88,7 +88,7 @@ func TestCompilerMessages(t *testing.T) {
 			"A value of type *datasets.Dataset is needed here, and d has the type datasets.Dataset."},
 		{"}", "missing return", "Write return"},
 		{"if true { return 3 }", "too many return values", "return nothing"},
-		{"a = 4", "cannot assign to a (neither addressable nor a map index expression)", "var a = …"},
+		{"a = 4", "cannot assign to a (neither addressable nor a map index expression)", "a is not a variable"},
 	} {
 		s := session{t: t}
 		s.cell("%%\n" + test.source)

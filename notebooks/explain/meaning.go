@@ -44,7 +44,7 @@ func (c *cell) endsEarly(says string) finding {
 	})
 	f.means = "The cell ends too early: something is missing at the end of this line, or the last sign is too much."
 	if word != "" {
-		f.means = fmt.Sprintf("The cell ends too early: something is missing behind %s, or it is too much.", word)
+		f.means = fmt.Sprintf("The cell ends too early: something is missing behind “%s”, or this is too much.", word)
 		f.column = strings.LastIndex(f.source(), word)
 	}
 	return f
@@ -142,7 +142,7 @@ func (s *Session) undefined(f finding) finding {
 	case made > 0:
 		f.means = fmt.Sprintf("%s was made between the braces that end in line %d, and such names end with them. Make it above line %d.", name, ends, f.opens(ends, made))
 	case titled(f.in, name):
-		f.means = fmt.Sprintf("What stands beside %%%% is only a title and does not run. Write it into a line of its own below %%%%, so that there is a %s.", name)
+		f.means = fmt.Sprintf("What stands beside %%%% is only a title and does not run, so nothing is called %s. Write it into a line of its own below %%%%.", name)
 	case regexp.MustCompile(`^\s*(?:(?:for|if|switch)\s+)?` + name + `\s*=[^=]`).MatchString(source):
 		f.means = fmt.Sprintf("There is no variable %s yet. Write := instead of = to make it.", name)
 	case other != nil:
@@ -326,6 +326,7 @@ func (s *Session) uncalled(f finding) finding {
 	if name == "" {
 		return finding{}
 	}
+	f.cause = "call " + name
 	f.means = fmt.Sprintf("%s is a function, and it is not called. Brackets call it: %s()", name, name)
 	return f
 }
@@ -338,7 +339,13 @@ func (s *Session) results(f finding) finding {
 		if _, typ := f.function(); typ == nil || typ.Results == nil || strings.HasPrefix(notUsed[1], "append(") || !strings.Contains(f.says, "(value of type") {
 			return finding{}
 		}
+		f.cause = "no return"
 		f.means = fmt.Sprintf("Nothing uses this value. If it is the result of the function, write return %s", notUsed[1])
+		return f
+	}
+	if f.says == "missing return" {
+		f.cause = "no return"
+		f.means = "The function promises a result, and here it ends without one. Write return and the result above this line."
 		return f
 	}
 	m := returned.FindStringSubmatch(f.says)

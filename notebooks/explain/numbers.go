@@ -25,6 +25,12 @@ func (s *Session) numbers(f finding) finding {
 			f.means = means
 			return f
 		}
+		for _, name := range regexp.MustCompile(`[A-Za-z_]\w*`).FindAllString(m[1], -1) {
+			if index, ok := f.addsIndex(name); ok { // of float64s, or Go would have refused the sum
+				f.line, f.column, f.means = index.line, index.column, index.means
+				return f
+			}
+		}
 		if converted := converted(m[1], m[3]); converted != "" {
 			f.means = fmt.Sprintf("Go divides whole numbers here and drops the rest, so they must be converted before the division: %s", converted)
 			return f
@@ -44,7 +50,7 @@ func (s *Session) numbers(f finding) finding {
 	if c := changes.FindStringSubmatch(f.source()); c != nil {
 		if where, write := s.madeWhole(f, c[1]); where != "" {
 			f.cause = "whole " + c[1]
-			f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. Write there %s", c[1], where, write)
+			f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. There, write %s", c[1], where, write)
 			return f
 		}
 	}
@@ -83,7 +89,7 @@ func (s *Session) mixedNumbers(f finding, formula string, leftWhole bool) findin
 	if leftWhole && (changed || f.sums(whole)) {
 		f.cause = "whole " + whole
 		if where, write := s.madeWhole(f, whole); where != "" {
-			f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. Write there %s", whole, where, write)
+			f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. There, write %s", whole, where, write)
 			return f
 		}
 		if changed {
@@ -167,9 +173,9 @@ func (f finding) index(name string) string {
 		write := fmt.Sprintf("for _, %s := range %s", name, over)
 		switch f.isList(loop.X) {
 		case yes:
-			return fmt.Sprintf("In line %d, %s is made the index 0, 1, 2, … and not the element. Write there %s", line, name, write)
+			return fmt.Sprintf("%s is the index 0, 1, 2, … and not the element. In line %d, write %s", name, line, write)
 		case unknown:
-			return fmt.Sprintf("In line %d, %s is made the index 0, 1, 2, …. If the elements of %s are meant, write there %s, otherwise here float64(%s)", line, name, over, write, name)
+			return fmt.Sprintf("%s is the index 0, 1, 2, …, and an int. If the element is meant, write %s in line %d, otherwise float64(%s) here.", name, write, line, name)
 		}
 		return ""
 	}
@@ -283,6 +289,38 @@ func (s *Session) madeWhole(f finding, name string) (where, write string) {
 		}
 	}
 	return "", ""
+}
+
+// addsIndex returns the place where the function around a finding adds the index of a list to a
+// variable in place of the element.
+func (f finding) addsIndex(name string) (at finding, found bool) {
+	for _, n := range f.around() {
+		decl, ok := n.(*ast.FuncDecl)
+		if !ok {
+			continue
+		}
+		ast.Inspect(decl, func(n ast.Node) bool {
+			a, ok := n.(*ast.AssignStmt)
+			if !ok || found || len(a.Lhs) != 1 || a.Tok != token.ADD_ASSIGN && a.Tok != token.ASSIGN {
+				return true
+			}
+			if id, ok := a.Lhs[0].(*ast.Ident); !ok || id.Name != name {
+				return true
+			}
+			added := a.Rhs[0]
+			if b, ok := added.(*ast.BinaryExpr); ok && b.Op == token.ADD {
+				added = b.Y
+			}
+			if id, ok := added.(*ast.Ident); ok && id.Name != name {
+				at = finding{in: f.in}
+				at.line, at.column = f.in.parsed().place(id.Pos())
+				at.means = at.index(id.Name)
+				found = strings.Contains(at.means, "and not the element")
+			}
+			return true
+		})
+	}
+	return at, found
 }
 
 // sums reports whether the function around a finding changes a variable by anything but whole

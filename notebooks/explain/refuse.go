@@ -88,8 +88,11 @@ func secondMain(c *cell) (finding, bool) {
 			first = i
 		default:
 			word := func(line string) string { return strings.Fields(strings.TrimPrefix(line, "//gonb:"))[0] }
-			return finding{line: i + 1, column: 0, means: fmt.Sprintf("A cell has at most one line %s, and line %d is one already. Remove this %s: all statements of a cell stand below the first.",
-				word(c.lines[first]), first+1, word(line))}, true
+			f := finding{line: i + 1, column: 0, means: fmt.Sprintf("A cell has at most one line %s, and line %d is one already. Remove this line: all statements of a cell stand below the first.", word(line), first+1)}
+			if one := word(c.lines[first]); one != word(line) {
+				f.means = fmt.Sprintf("A cell has at most one line %%%%, %%main or %%exec, and line %d is one already: %s. Remove one of them.", first+1, one)
+			}
+			return f, true
 		}
 	}
 	return finding{}, false

@@ -56,11 +56,11 @@ var foreignRules = []rule{
 	in(unreadable, `^\s*class\b`, "Go has no classes. Data of several kinds is type Name struct { … }"),
 	in(unreadable, `^\s*(?:int|float|double|float64|float32|string|bool|let|auto)\s+(\w+)\s*=\s*(.*\S)`, "The name of a variable comes first, without a type: $1 := $2 below %%, or var $1 = $2 above it."),
 	in(unreadable, `^\s*(?:int|float|double|float64|float32|string|bool)\s+(\w+)\s*;?$`, "The name of a variable comes first, and then its type: var $1 float64"),
-	in(unreadable, `\bwhile\b`, "Go has no while. Write for in its place: for x > 0 {"),
-	in(unreadable, `\belif\b`, "Go writes elif as else if."),
-	in(unreadable, `[\w\])]\s+and\s`, "Go writes and as &&"),
-	in(unreadable, `[\w\])]\s+or\s`, "Go writes or as ||"),
-	in(unreadable, `\bnot\s+([\w.]+)`, "Go writes not as !, such as !ready. A list is empty if len(list) == 0."),
+	in(unreadable, `\bwhile\b`, "Write for in place of while: for x > 0 {"),
+	in(unreadable, `\belif\b`, "Write else if in place of elif."),
+	in(unreadable, `[\w\])]\s+and\s`, "Write && in place of and."),
+	in(unreadable, `[\w\])]\s+or\s`, "Write || in place of or."),
+	in(unreadable, `\bnot\s+([\w.]+)`, "Write ! in place of not, such as !ready. To ask whether a list is empty, write len(list) == 0."),
 	in(unreadable, `\bf""|\bf''`, "Go has no texts with f. A value in a text is printed by fmt.Printf(\"the area is %v\\n\", area)"),
 	in(unreadable, `(?:^|[^\w)])(\w+)\s*[!=]=\s*\[\s*\]`, "A list is empty if len($1) == 0, so compare that."),
 	in(unreadable, `(?:=|\(|,|\breturn)\s*\[([^\[\]:]*)\]\s*(?:$|[),{}])`, "A list is written with its type and braces: []float64{$1}"),
@@ -68,7 +68,7 @@ var foreignRules = []rule{
 	in(unreadable, `\bfor\s*\(`, "Go writes for without round brackets: for i := 0; i < 3; i++ {"),
 	in(unreadable, `\S\s+if\s.*\selse\b`, "In Go, if is a statement and no part of a formula. Make the variable before, and change it between the braces of an if."),
 	in(unreadable, `\?.*:`, "Go has no ? and : in formulas. Make the variable before, and change it between the braces of an if."),
-	in(`^expected '\{', found in\b`, `\bin\b`, "Go writes this loop as for i := range 3 { for numbers, and for _, x := range list { for a list."),
+	in(unreadable, `^\s*for\s.*\sin\s`, "Go writes this loop as for i := range 3 { for numbers, and for _, x := range list { for a list."),
 	in(unreadable, `^\s*(?:\}\s*)?(?:if|for|else)\b[^{]*:(?:[^=]|$)`, "There is no colon in Go. Braces enclose what belongs together: { at the end of this line, and } on a line of its own below."),
 	in(unreadable, `^\s*(?:\}\s*else\s+)?if\b[^{]*\s(?:return|break|continue)\b`, "Braces are missing around the statement: if … { return … }"),
 	in(unreadable, `^\s*print(?:ln|f)?\s+[^\s(=:]`, "The brackets of the call are missing: fmt.Println(…)"),
@@ -149,7 +149,6 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 	when(`^not enough arguments in call to (?:.*\.)?(\w+)(?: have|$)`, "$1 needs more arguments than it gets here."),
 	in(`^too many arguments in call`, `\b(\d+),(\d+)\b`, "The call takes fewer arguments than it gets here. If a number is meant, write a decimal point: $1.$2"),
 	when(`^too many arguments in call to (?:.*\.)?(\w+)(?: have|$)`, "$1 takes fewer arguments than it gets here."),
-	when(`^missing return$`, "The function promises a result, and here it ends without one. Write return and the result above this line."),
 	in(`^cannot assign to \w+\.[A-Z]\w* \(neither addressable`, `^\s*([\w.]+)\s*=\s*(.*\S)`, "$1 is a function and no variable. Call it with the value, and use what it returns: $1($2)"),
 	in(`^cannot assign to \w+\.[A-Z]\w* \(neither addressable`, `([\w.]+)\s*=\s*([^;]*\w\)?)`, "$1 is a function and no variable. Call it with the value, and use what it returns: $1($2)"),
 	when(`^cannot assign to (\S+) .*constant`, "$1 is a constant, which cannot change. Give the new value another name."),
@@ -158,6 +157,16 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 }...)
 
 var mathematics = regexp.MustCompile(`^(?i:abs|sqrt|exp|log|log2|log10|sin|cos|tan|pow|floor|ceil|round|hypot|tanh|inf|pi)$`)
+
+// outputRules explain what a program prints instead of what was meant. The source is that of the
+// cell.
+var outputRules = []rule{
+	when(`%!([a-zA-Z])\((\S+)=`, "%$1 does not fit a value of type $2. %v fits every value."),
+	when(`%!([a-zA-Z])\(MISSING\)`, "There is no value for %$1: a text needs as many values behind it as it has signs %."),
+	when(`%!\(EXTRA `, "There are more values than signs % in the text."),
+	// the address of a function's code, which is much lower than those of variables
+	in(`(?:^|[\s\[])0x[4-9a-f][0-9a-f]{5}(?:$|[\s\]])`, `Print(?:ln|f)?\((?:.*[ ,])?([a-z]\w*(?:\.\w+(?:\([^()]*\))?)*\.[A-Z]\w*)[,)]`, "A number such as 0x4a8060 is where a function is, not what it returns. Brackets call it, such as $1()"),
+}
 
 // foreignNames explain names of other languages.
 var foreignNames = map[string]string{
@@ -179,6 +188,7 @@ var panicRules = []rule{
 	when(`slice bounds out of range`, "A part of a list is asked for that reaches beyond its end."),
 	when(`nil pointer dereference`, "A value here is nil, which means that it was never made. Look at the error of the call that should have made it."),
 	when(`assignment to entry in nil map`, "The map was never made. Write m := map[string]int{} with your types, or use make."),
+	in(`integer divide by zero`, `[/%]\s*len\((\w+)\)`, "A whole number is divided by len($1), which is 0 here: the list is empty."),
 	when(`integer divide by zero`, "A whole number is divided by 0."),
 	when(`stack overflow`, "A function calls itself without an end."),
 	when(`all goroutines are asleep`, "All parts of the program wait for each other, so it can never go on."),
