@@ -359,14 +359,21 @@ func withoutConsequences(found []finding) []finding {
 	var kept []finding
 	for _, f := range found {
 		unused := unusedName.FindStringSubmatch(f.says)
-		if slices.ContainsFunc(found, func(other finding) bool { // a name is used if it stands where another mistake is
-			return unused != nil && !unusedName.MatchString(other.says) && regexp.MustCompile(`\b`+unused[1]+`\b`).MatchString(other.source())
-		}) || slices.ContainsFunc(kept, func(other finding) bool {
-			return f.means != "" && f.means == other.means && f.line == other.line && f.in == other.in || f.cause != "" && f.cause == other.cause
-		}) || strings.HasPrefix(f.says, "too few values in struct literal") && len(kept) > 0 && kept[len(kept)-1].line == f.line {
-			continue
+		follows := func(other finding) bool {
+			switch {
+			case unused != nil: // a name is used if it stands where another mistake is
+				return !unusedName.MatchString(other.says) && regexp.MustCompile(`\b`+unused[1]+`\b`).MatchString(other.source())
+			case strings.HasPrefix(f.says, "too few values in struct literal"), strings.HasPrefix(f.says, "use of package "):
+				return other.says != f.says && other.in == f.in && other.line == f.line
+			}
+			return false
 		}
-		kept = append(kept, f)
+		same := func(other finding) bool {
+			return f.cause != "" && f.cause == other.cause || f.means != "" && f.means == other.means && f.line == other.line && f.in == other.in
+		}
+		if !slices.ContainsFunc(found, follows) && !slices.ContainsFunc(kept, same) {
+			kept = append(kept, f)
+		}
 	}
 	return kept
 }

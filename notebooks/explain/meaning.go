@@ -11,7 +11,7 @@ import (
 
 // explained returns a finding of the compiler with its meaning.
 func (s *Session) explained(f finding) finding {
-	for _, about := range []func(finding) finding{s.outside, s.parameter, s.undefined, s.shadowed, s.text, s.numbers, s.uncalled, s.results} {
+	for _, about := range []func(finding) finding{s.outside, s.parameter, s.undefined, s.shadowed, s.text, s.numbers, s.uncalled, s.results, s.fixed} {
 		if g := about(f); g.means != "" {
 			return g
 		}
@@ -80,7 +80,9 @@ func (s *Session) outside(f finding) finding {
 		f.means = fmt.Sprintf("Statements belong below the line %%%%. Move this one below line %d.", f.in.statements()+1)
 	}
 	switch m := assigns.FindStringSubmatch(source); {
-	case m != nil && s.variables[m[1]] != nil || m != nil && literal.MatchString(m[3]):
+	case m != nil && s.variables[m[1]] != nil:
+		f.means = fmt.Sprintf("Write var %s = %s. Without var this is a statement, and statements belong below a line with %%%%.", m[1], strings.TrimSpace(m[3]))
+	case m != nil && literal.MatchString(m[3]):
 		f.means += fmt.Sprintf(" Or, if other cells need %s, write var %s = %s", m[1], m[1], strings.TrimSpace(m[3]))
 	case strings.HasPrefix(strings.TrimSpace(source), "lab.Todo"):
 		f.means = "lab.Todo cannot change. Write your answer in its place, in the line that begins with var."
@@ -328,6 +330,25 @@ func (s *Session) uncalled(f finding) finding {
 	}
 	f.cause = "call " + name
 	f.means = fmt.Sprintf("%s is a function, and it is not called. Brackets call it: %s()", name, name)
+	return f
+}
+
+var assigned = regexp.MustCompile(`^cannot assign to ((\w+)\.[A-Z]\w*) \(neither addressable`)
+
+// fixed explains an assignment to a method, or to something of a package.
+func (s *Session) fixed(f finding) finding {
+	m := assigned.FindStringSubmatch(f.says)
+	if m == nil {
+		return finding{}
+	}
+	if _, public := packages[m[2]]; public || slices.Contains(standard, m[2]) || s.imported(m[2]) {
+		f.means = fmt.Sprintf("%s belongs to the package %s and cannot change. Give the value a name of your own.", m[1], m[2])
+		return f
+	}
+	f.means = fmt.Sprintf("%s is a function and no variable. Call it with the value, and use what it returns: %s(…)", m[1], m[1])
+	if value := regexp.MustCompile(regexp.QuoteMeta(m[1]) + `\s*=\s*([^;{}]*[^;{}\s])`).FindStringSubmatch(bare(f.source())); value != nil {
+		f.means = fmt.Sprintf("%s is a function and no variable. Call it with the value, and use what it returns: %s(%s)", m[1], m[1], value[1])
+	}
 	return f
 }
 

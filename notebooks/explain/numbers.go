@@ -21,6 +21,9 @@ var (
 // compute what was meant: a conversion behind a division would not.
 func (s *Session) numbers(f finding) finding {
 	if m := needsOther.FindStringSubmatch(f.says); m != nil && m[2] == "int" && strings.HasPrefix(m[3], "float") {
+		if where, write := s.madeWhole(f, m[1]); where != "" && f.sums(m[1]) {
+			return f.beginsWhole(m[1], where, write)
+		}
 		if means := f.index(m[1]); means != "" {
 			f.means = means
 			return f
@@ -49,9 +52,7 @@ func (s *Session) numbers(f finding) finding {
 	}
 	if c := changes.FindStringSubmatch(f.source()); c != nil {
 		if where, write := s.madeWhole(f, c[1]); where != "" {
-			f.cause = "whole " + c[1]
-			f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. There, write %s", c[1], where, write)
-			return f
+			return f.beginsWhole(c[1], where, write)
 		}
 	}
 	for _, n := range slices.Backward(f.around()) {
@@ -62,6 +63,12 @@ func (s *Session) numbers(f finding) finding {
 		}
 	}
 	return finding{}
+}
+
+func (f finding) beginsWhole(name, where, write string) finding {
+	f.cause = "whole " + name
+	f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. There, write %s", name, where, write)
+	return f
 }
 
 // other returns the side of a formula that is not the number.
@@ -87,10 +94,8 @@ func (s *Session) mixedNumbers(f finding, formula string, leftWhole bool) findin
 		return f
 	}
 	if leftWhole && (changed || f.sums(whole)) {
-		f.cause = "whole " + whole
 		if where, write := s.madeWhole(f, whole); where != "" {
-			f.means = fmt.Sprintf("%s is a whole number (int), since it begins as one in %s. There, write %s", whole, where, write)
-			return f
+			return f.beginsWhole(whole, where, write)
 		}
 		if changed {
 			f.means = fmt.Sprintf("%s has the type int and stays a whole number. Give it the type float64 where it is declared.", whole)
@@ -262,6 +267,7 @@ func (f finding) nameIsList(name string) answer {
 // madeWhole returns where a variable begins as a whole number, such as total := 0, and what to
 // write there. It returns "" if that is not to be seen.
 func (s *Session) madeWhole(f finding, name string) (where, write string) {
+	name = regexp.QuoteMeta(name)
 	begins := regexp.MustCompile(`^(\s*)(?:(` + name + `)\s*:=\s*|(var ` + name + `)\s*=\s*)(-?\d+)\s*(?://.*)?$`)
 	written := func(line string) string {
 		m := begins.FindStringSubmatch(line)

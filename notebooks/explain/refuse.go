@@ -7,7 +7,6 @@ import (
 	"go/parser"
 	"go/token"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -204,17 +203,29 @@ func powers(c *cell) (f finding, found bool) {
 		lit, ok := e.(*ast.BasicLit)
 		return ok && lit.Kind == token.INT && digits.MatchString(lit.Value)
 	}
+	var first token.Pos
 	ast.Inspect(t.file, func(n ast.Node) bool {
 		b, ok := n.(*ast.BinaryExpr)
-		if !ok || found || b.Op != token.XOR || !decimal(b.Y) || !decimal(b.X) && !slices.Contains([]string{"2", "3"}, b.Y.(*ast.BasicLit).Value) {
-			return !found
+		if !ok || b.Op != token.XOR || found && b.OpPos > first {
+			return true
 		}
-		found = true
+		// A power binds more than any other sign, and in Go ^ binds as + does.
+		left, right := b.X, b.Y
+		for inner, ok := left.(*ast.BinaryExpr); ok; inner, ok = left.(*ast.BinaryExpr) {
+			left = inner.Y
+		}
+		for inner, ok := right.(*ast.BinaryExpr); ok; inner, ok = right.(*ast.BinaryExpr) {
+			right = inner.X
+		}
+		x, y := t.source(left), t.source(right)
+		if !decimal(right) || !decimal(left) && y != "2" && y != "3" {
+			return true
+		}
+		found, first = true, b.OpPos
 		f.line, f.column = t.place(b.OpPos)
-		x, y := t.source(b.X), t.source(b.Y)
 		bits, _ := strconv.ParseUint(y, 10, 64)
 		f.means = fmt.Sprintf("The sign ^ compares bits in Go. A power is %s. If you mean bits, write %s ^ %#x.", power(x, y), x, bits)
-		return false
+		return true
 	})
 	return f, found
 }

@@ -77,6 +77,7 @@ var foreignRules = []rule{
 // compilerRules explain messages of Go's parser and compiler. The first that matches counts.
 var compilerRules = append(slices.Clone(foreignRules), []rule{
 	// the parser
+	when(`^expected '([)\]])', found newline`, "The bracket $1 is missing at the end of this line."),
 	when(`^illegal character U\+0023`, "A comment begins with // in Go."),
 	when(`^curly quotation mark`, "Text is written in straight quotation marks: \"text\"."),
 	when(`^expected boolean expression, found assignment`, "The sign = gives a variable a value. Write == to compare."),
@@ -149,9 +150,6 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 	when(`^not enough arguments in call to (?:.*\.)?(\w+)(?: have|$)`, "$1 needs more arguments than it gets here."),
 	in(`^too many arguments in call`, `\b(\d+),(\d+)\b`, "The call takes fewer arguments than it gets here. If a number is meant, write a decimal point: $1.$2"),
 	when(`^too many arguments in call to (?:.*\.)?(\w+)(?: have|$)`, "$1 takes fewer arguments than it gets here."),
-	in(`^cannot assign to \w+\.[A-Z]\w* \(neither addressable`, `^\s*([\w.]+)\s*=\s*(.*\S)`, "$1 is a function and no variable. Call it with the value, and use what it returns: $1($2)"),
-	in(`^cannot assign to \w+\.[A-Z]\w* \(neither addressable`, `([\w.]+)\s*=\s*([^;]*\w\)?)`, "$1 is a function and no variable. Call it with the value, and use what it returns: $1($2)"),
-	when(`^cannot assign to (\S+) .*constant`, "$1 is a constant, which cannot change. Give the new value another name."),
 	when(`^cannot assign to (\S+\[\S+\]) `, "$1 is a part of a text, which cannot change. Make a new text."),
 	when(`^cannot assign to (\S+) `, "$1 is not a variable, so it cannot change. Give the value a name of its own."),
 }...)
@@ -170,8 +168,8 @@ var outputRules = []rule{
 
 // foreignNames explain names of other languages.
 var foreignNames = map[string]string{
-	"True": "Go writes true.", "TRUE": "Go writes true.", "False": "Go writes false.", "FALSE": "Go writes false.",
-	"None": "Go writes nil where nothing is meant.", "null": "Go writes nil where nothing is meant.", "NULL": "Go writes nil where nothing is meant.", "Null": "Go writes nil where nothing is meant.",
+	"True": "Write true in place of True.", "TRUE": "Write true in place of TRUE.", "False": "Write false in place of False.", "FALSE": "Write false in place of FALSE.",
+	"None": "Write nil in place of None.", "null": "Write nil in place of null.", "NULL": "Write nil in place of NULL.", "Null": "Write nil in place of Null.",
 	"sum":     "Go has no function sum. A loop adds the values of a list.",
 	"str":     "Go makes a text of a value by fmt.Sprint(value).",
 	"float":   "The type of such numbers is float64.",
