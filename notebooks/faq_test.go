@@ -101,7 +101,7 @@ func mistakesOf(t *testing.T, c *client, text string) (mistakes int) {
 					mistakes++
 					continue
 				}
-				source := strings.ReplaceAll(strings.TrimSpace(b[2]), faqPackage, faqStandIn)
+				source := strings.ReplaceAll(strings.Trim(b[2], "\n"), faqPackage, faqStandIn)
 				got, failed := faqRun(t, c, source)
 				count++
 				// GoNB names the cell of a stack frame only if the frame arrives in one piece.
