@@ -78,6 +78,41 @@ func TestMistakesAreExplained(t *testing.T) {
 	}
 }
 
+// What a check and an output say about a mistake, in the real kernel. They do not fail, so the pages
+// of TestMistakesAreExplained have not them.
+func TestNotesInOutputs(t *testing.T) {
+	c := realKernel(t)
+	for _, step := range []struct{ source, want string }{
+		{"import \"github.com/svmnb/svmnb/notebooks/lab\"\n\nvar printed = 3.0", ""},
+		{"var printed = 3.5.", "ends too early"},
+		{"%% check 0.1\nlab.Check(\"0.1\", lab.Near(\"what is printed\", printed, 3, 1e-9, \"\"))", "Exercise 0.1: right\n✓ what is printed\nCell [2] has failed, so its printed is not known. This check is about the printed before it."},
+		{"var printed = 3,5", "decimal point: 3.5"},
+		{"%% check 0.1\nlab.Check(\"0.1\", lab.Near(\"what is printed\", printed, 3, 1e-9, \"\"))", "Cell [4] has failed"},
+		{"var printed = 3", ""},
+		{"%% check 0.1\nlab.Check(\"0.1\", lab.Near(\"what is printed\", printed, 3, 1e-9, \"\"))", "Exercise 0.1: right\n✓ what is printed\n$"},
+		{"%%\nvar t time.Time\nfmt.Println(t.Year)", "Brackets call it, such as t.Year()"},
+		{"%%\nvar t time.Time\nfmt.Println(t.Year())\nfmt.Printf(\"%d\\n\", 2.5)", "1\n%!d(float64=2.5)\n[%d does not fit a value of type float64."},
+	} {
+		r := &recorder{special: hasSpecialLines(step.source), displays: map[string][]*output{}}
+		if _, err := c.execute(t.Context(), strconv.Itoa(int(time.Now().UnixNano())), step.source, time.Minute, r.take); err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, o := range r.outputs {
+			text.WriteString(stripANSI(o.text))
+			if o.kind == "error" {
+				text.WriteString(errorText(o))
+			}
+			if plain, ok := o.data["text/plain"].(string); ok {
+				text.WriteString(plain)
+			}
+		}
+		if text.WriteString("$"); !strings.Contains(text.String(), step.want) || step.want == "" && text.String() != "$" {
+			t.Errorf("the cell\n%s\nsays %q, want %q", step.source, text.String(), step.want)
+		}
+	}
+}
+
 // mistakesOf runs the cells of a page and returns how many mistakes it has.
 func mistakesOf(t *testing.T, c *client, text string) (mistakes int) {
 	count := 0

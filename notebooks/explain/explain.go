@@ -260,6 +260,14 @@ func (f finding) source() string {
 	return f.in.lines[f.line-1]
 }
 
+// above returns the lines of the cell above a finding.
+func (f finding) above() []string {
+	if f.in == nil {
+		return nil
+	}
+	return f.in.lines[:min(max(0, f.line-1), len(f.in.lines))]
+}
+
 // String returns what happened in red, the line of the cell, and what Go says.
 func (f finding) String() string {
 	text := "\x1b[31m" + f.head() + "\x1b[0m"

@@ -260,8 +260,8 @@ func (s *Session) shadowed(f finding) finding {
 	if m == nil || !strings.Contains(f.source(), ":=") {
 		return finding{}
 	}
-	for i := f.line - 2; i >= 0; i-- {
-		if makes(f.in.lines[i], m[1]) {
+	for i, line := range slices.Backward(f.above()) {
+		if makes(line, m[1]) {
 			f.means = fmt.Sprintf("Here := makes a second %s beside that of line %d, and nothing uses it. Write = instead of := to change the first one.", m[1], i+1)
 			return f
 		}
@@ -316,8 +316,8 @@ func (s *Session) uncalled(f finding) finding {
 			name = right
 		}
 	} else if m := ofFunction.FindStringSubmatch(f.says); m != nil {
-		for i := f.line - 2; i >= 0; i-- {
-			if line := f.in.lines[i]; makes(line, m[1]) {
+		for i, line := range slices.Backward(f.above()) {
+			if makes(line, m[1]) {
 				_, call, _ := strings.Cut(line, "=")
 				f.line, f.column = i+1, -1
 				name = strings.TrimSpace(call)

@@ -279,11 +279,11 @@ func (s *Session) madeWhole(f finding, name string) (where, write string) {
 		}
 		return m[2] + " := " + m[4] + ".0"
 	}
-	for i := f.line - 2; i >= 0; i-- {
-		if w := written(f.in.lines[i]); w != "" {
+	for i, line := range slices.Backward(f.above()) {
+		if w := written(line); w != "" {
 			return fmt.Sprintf("line %d", i+1), w
 		}
-		if makes(f.in.lines[i], name) || strings.HasPrefix(f.in.lines[i], "func ") {
+		if makes(line, name) || strings.HasPrefix(line, "func ") {
 			return "", ""
 		}
 	}
