@@ -88,6 +88,14 @@ func TestCompilerMessages(t *testing.T) {
 			"A value of type *datasets.Dataset is needed here, and d has the type datasets.Dataset."},
 		{"}", "missing return", "Write return"},
 		{"if true { return 3 }", "too many return values", "return nothing"},
+		{"x := [][]float64{{1, 2}, {3, 4}", "missing ',' before newline in composite literal (and 1 more errors)", "A closing bracket is missing"},
+		{"if f(a[1:]) > 3", "unexpected newline, expected { after if clause", "The brace { belongs at the end of this line"},
+		{"if a { b } else if c { d } else { e", "expected ';', found x", "a sign is missing there or too much"},
+		{"class = 3 3", "expected ';', found 3", "Before the mark the statement should end"},
+		{"fmt.Println(x * (n + 1))", "invalid operation: x * (n + 1) (mismatched types float64 and int)", "Write float64(n + 1)"},
+		{"fmt.Println(x + (n + 1) * (n - 1))", "invalid operation: x + (n + 1) * (n - 1) (mismatched types float64 and int)", "Write float64((n + 1) * (n - 1))"},
+		{"This and that", "expected ';', found and", "Before the mark the statement should end"},
+		{"math.Pi = 3", "cannot assign to math.Pi (neither addressable nor a map index expression)", "math.Pi belongs to the package math"},
 		{"a = 4", "cannot assign to a (neither addressable nor a map index expression)", "a is not a variable"},
 	} {
 		s := session{t: t}
@@ -276,6 +284,10 @@ func TestOutputs(t *testing.T) {
 		{"%%\nfmt.Println(fit.Data)", "0xc000012345\n", ""},
 		{"%%\nfmt.Printf(\"%d\", 2.5)", "%!d(float64=2.5)", "%d does not fit a value of type float64. %v fits every value."},
 		{"%%\nfmt.Printf(\"%d\")", "%!d(MISSING)", "no value for %d"},
+		{"%%\nfmt.Printf(\"%f\", area)", "%!f(func(float64) float64=0x5e2020)", "A function is printed here"},
+		{"%%\nfmt.Printf(\"%d\", x)", "%!d(func() int=0x5e2020)", "A function is printed here"},
+		{"%%\nfmt.Printf(\"%d\", x)", "%!d(map[string]float64=map[])", "a value of type map[string]float64."},
+		{"%%\nfmt.Printf(\"%v\", x)", "%!v(PANIC=String method: x)", ""},
 		{"%%\nfmt.Printf(\"a\", 3)", "a%!(EXTRA int=3)", "more values than signs"},
 		{"%%\nfmt.Println(3)", "3\n", ""},
 	} {

@@ -106,10 +106,13 @@ func (s *Session) mixedNumbers(f finding, formula string, leftWhole bool) findin
 		f.means = fmt.Sprintf("Go divides whole numbers here and drops the rest, so they must be converted before the division: %s", converted)
 		return f
 	}
-	f.means = fmt.Sprintf("%s is an int, and the other side is a float64, which Go does not mix. Write float64(%s)", whole, strings.TrimSuffix(strings.TrimPrefix(whole, "("), ")"))
-	if !strings.HasPrefix(whole, "(") {
-		f.means = fmt.Sprintf("%s is an int, and the other side is a float64, which Go does not mix. Write float64(%s)", whole, whole)
+	inside := whole
+	if e, err := parser.ParseExpr(whole); err == nil {
+		if p, ok := e.(*ast.ParenExpr); ok {
+			inside = whole[p.X.Pos()-1 : p.X.End()-1]
+		}
 	}
+	f.means = fmt.Sprintf("%s is an int, and the other side is a float64, which Go does not mix. Write float64(%s)", whole, inside)
 	return f
 }
 

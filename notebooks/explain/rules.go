@@ -50,26 +50,29 @@ const number = `(u?int\d*|float\d+|byte)`
 // unreadable matches what Go's parser says.
 const unreadable = `^(?:expected |unexpected |illegal |missing [^r]|import path )`
 
+// formula matches the beginning of a line with a formula, not of one with prose.
+const formula = `(?:^\s*(?:\}\s*else\s+)?(?:if|elif|for|while|return)\b|=|\().*`
+
 // foreignRules explain lines that are written as in other languages.
 var foreignRules = []rule{
-	in(unreadable, `^\s*(?:def|function|fn|fun|sub)\b`, "A function begins with func, and its parameters and its result have types: func area(r float64) float64 {"),
-	in(unreadable, `^\s*class\b`, "Go has no classes. Data of several kinds is type Name struct { … }"),
+	in(unreadable, `^\s*(?:def|function|fn|fun|sub)\s+\w+\s*\(`, "A function begins with func, and its parameters and its result have types: func area(r float64) float64 {"),
+	in(unreadable, `^\s*class\s+\w+\s*[:({]`, "Go has no classes. Data of several kinds is type Name struct { … }"),
 	in(unreadable, `^\s*(?:int|float|double|float64|float32|string|bool|let|auto)\s+(\w+)\s*=\s*(.*\S)`, "The name of a variable comes first, without a type: $1 := $2 below %%, or var $1 = $2 above it."),
 	in(unreadable, `^\s*(?:int|float|double|float64|float32|string|bool)\s+(\w+)\s*;?$`, "The name of a variable comes first, and then its type: var $1 float64"),
 	in(unreadable, `\bwhile\b`, "Write for in place of while: for x > 0 {"),
 	in(unreadable, `\belif\b`, "Write else if in place of elif."),
-	in(unreadable, `[\w\])]\s+and\s`, "Write && in place of and."),
-	in(unreadable, `[\w\])]\s+or\s`, "Write || in place of or."),
-	in(unreadable, `\bnot\s+([\w.]+)`, "Write ! in place of not, such as !ready. To ask whether a list is empty, write len(list) == 0."),
+	in(unreadable, formula+`[\w\])]\s+and\s`, "Write && in place of and."),
+	in(unreadable, formula+`[\w\])]\s+or\s`, "Write || in place of or."),
+	in(unreadable, formula+`\bnot\s+[\w.(]`, "Write ! in place of not, such as !ready. To ask whether a list is empty, write len(list) == 0."),
 	in(unreadable, `\bf""|\bf''`, "Go has no texts with f. A value in a text is printed by fmt.Printf(\"the area is %v\\n\", area)"),
 	in(unreadable, `(?:^|[^\w)])(\w+)\s*[!=]=\s*\[\s*\]`, "A list is empty if len($1) == 0, so compare that."),
-	in(unreadable, `(?:=|\(|,|\breturn)\s*\[([^\[\]:]*)\]\s*(?:$|[),{}])`, "A list is written with its type and braces: []float64{$1}"),
-	in(unreadable, `(?:[^=!<>]=|\(|,|\breturn)\s*\{([^{}]*)\}?\s*(?:$|[),])`, "A list is written with its type: []float64{$1}"),
+	in(`^(?:unexpected comma; expecting \]|expected type, found|expected '\]')`, `(?:=|\(|,|\breturn)\s*\[([^\[\]:]*)\]\s*(?:$|[),{}])`, "A list is written with its type and braces: []float64{$1}"),
+	in(`^expected operand, found '\{'`, `(?:[^=!<>]=|\(|,|\breturn)\s*\{([^{}]*)\}?\s*(?:$|[),])`, "A list is written with its type: []float64{$1}"),
 	in(unreadable, `\bfor\s*\(`, "Go writes for without round brackets: for i := 0; i < 3; i++ {"),
-	in(unreadable, `\S\s+if\s.*\selse\b`, "In Go, if is a statement and no part of a formula. Make the variable before, and change it between the braces of an if."),
-	in(unreadable, `\?.*:`, "Go has no ? and : in formulas. Make the variable before, and change it between the braces of an if."),
+	in(unreadable, `^[^{}]*[=(][^{}]*\S\s+if\s[^{}]*\selse\b`, "In Go, if is a statement and no part of a formula. Make the variable before, and change it between the braces of an if."),
+	in(`^illegal character U\+003F`, `\?.*:`, "Go has no ? and : in formulas. Make the variable before, and change it between the braces of an if."),
 	in(unreadable, `^\s*for\s.*\sin\s`, "Go writes this loop as for i := range 3 { for numbers, and for _, x := range list { for a list."),
-	in(unreadable, `^\s*(?:\}\s*)?(?:if|for|else)\b[^{]*:(?:[^=]|$)`, "There is no colon in Go. Braces enclose what belongs together: { at the end of this line, and } on a line of its own below."),
+	in(unreadable, `^\s*(?:\}\s*)?(?:if|for|else)\b[^{]*:(?:\s|$)`, "There is no colon in Go. Braces enclose what belongs together: { at the end of this line, and } on a line of its own below."),
 	in(unreadable, `^\s*(?:\}\s*else\s+)?if\b[^{]*\s(?:return|break|continue)\b`, "Braces are missing around the statement: if … { return … }"),
 	in(unreadable, `^\s*print(?:ln|f)?\s+[^\s(=:]`, "The brackets of the call are missing: fmt.Println(…)"),
 }
@@ -95,7 +98,7 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 	when(`^missing ',' before newline in `, "A closing bracket is missing at the end of this line. If the list goes on in the next line, a comma is missing."),
 	when(`^missing ',' in `, "Two values stand side by side where the mark is. Write a comma or an operator between them, or the bracket that is missing."),
 	when(`^expected '\{', found newline|^unexpected newline, expect(?:ed|ing) \{`, "The brace { belongs at the end of this line, not into the next one."),
-	in(`^expected ';', found (?:\w|'[^a-z])`, `^\s*(?:if|for|switch|func|else|\})\b`, "Go cannot read this line from the mark on: a sign is missing there or too much, such as an operator or a brace {"),
+	in(`^expected ';', found (?:\w|'[^a-z])`, `^\s*(?:(?:if|for|switch|func|else)\b|\})`, "Go cannot read this line from the mark on: a sign is missing there or too much, such as an operator or a brace {"),
 	when(`^expected ';', found `, "Before the mark the statement should end. If a value goes on there, an operator is missing; if it is a text, it needs double quotes: \"text\"."),
 	when(unreadable, "Go cannot read this line: something is missing or too much where the mark is."),
 
@@ -159,7 +162,8 @@ var mathematics = regexp.MustCompile(`^(?i:abs|sqrt|exp|log|log2|log10|sin|cos|t
 // outputRules explain what a program prints instead of what was meant. The source is that of the
 // cell.
 var outputRules = []rule{
-	when(`%!([a-zA-Z])\((\S+)=`, "%$1 does not fit a value of type $2. %v fits every value."),
+	when(`%![a-zA-Z]\(func\(`, "A function is printed here, and not what it returns. Brackets call it."),
+	when(`%!([a-zA-Z])\(([a-z*\[][^=\n]*)=`, "%$1 does not fit a value of type $2. %v fits every value."),
 	when(`%!([a-zA-Z])\(MISSING\)`, "There is no value for %$1: a text needs as many values behind it as it has signs %."),
 	when(`%!\(EXTRA `, "There are more values than signs % in the text."),
 	// the address of a function's code, which is much lower than those of variables
