@@ -23,7 +23,7 @@ func (s *Session) check(request string, content []byte) []byte {
 	}
 	var failed *cell
 	name := ""
-	for _, m := range regexp.MustCompile(`(?:^|[^.\w])([A-Za-z_]\w*)`).FindAllStringSubmatch(bareLines(c.lines), -1) {
+	for _, m := range regexp.MustCompile(`(?:^|[^.\pL\pN_])(`+ident+`)`).FindAllStringSubmatch(bareLines(c.lines), -1) {
 		other := s.lost[m[1]]
 		own := slices.ContainsFunc(c.lines, func(line string) bool { return makes(line, m[1]) })
 		if other != nil && !own && (failed == nil || other.count > failed.count) {

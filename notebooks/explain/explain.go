@@ -141,7 +141,7 @@ func (s *Session) notCompiled(c *cell) {
 }
 
 // declared matches a line that declares a name for all cells.
-var declared = regexp.MustCompile(`^(?:var|func|const|type) (\w+)`)
+var declared = regexp.MustCompile(`^(?:var|func|const|type) (` + ident + `)`)
 
 // cells returns the cells that have run, the last one first.
 func (s *Session) cells() []*cell {
@@ -370,7 +370,7 @@ func withoutConsequences(found []finding) []finding {
 		follows := func(other finding) bool {
 			switch {
 			case unused != nil: // a name is used if it stands where another mistake is
-				return !unusedName.MatchString(other.says) && regexp.MustCompile(`\b`+unused[1]+`\b`).MatchString(other.source())
+				return !unusedName.MatchString(other.says) && regexp.MustCompile(before+unused[1]+behind).MatchString(other.source())
 			case strings.HasPrefix(f.says, "too few values in struct literal"), strings.HasPrefix(f.says, "use of package "):
 				return other.says != f.says && other.in == f.in && other.line == f.line
 			}
@@ -434,7 +434,7 @@ var (
 	panicked  = regexp.MustCompile(`(?m)^(?:panic|fatal error): (.*)`)
 	frame     = regexp.MustCompile(`\[\[ Cell(?: \[(\d+)\])? Line (\d+) \]\]`)
 	initFrame = regexp.MustCompile(`\nmain\.init(?:\.\d+)?\(\)\n[^\n]*\[\[ Cell \[(\d+)\] Line (\d+) \]\]`)
-	variable  = regexp.MustCompile(`^var (\w+)`)
+	variable  = regexp.MustCompile(`^var (` + ident + `)`)
 )
 
 // ended explains the end of a cell's program.

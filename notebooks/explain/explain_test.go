@@ -57,6 +57,9 @@ func compiles(count, line int, source, caret, says string) string {
 // Messages of the compiler that docs/faq.md has not, as Go 1.26 and GoNB 0.11.5 write them.
 func TestCompilerMessages(t *testing.T) {
 	for _, test := range []struct{ source, says, want string }{
+		{"α = 3", "undefined: α", "There is no variable α yet. Write := instead of = to make it."},
+		{"α := 3", "declared and not used: α", "Nothing uses α"},
+		{"größe.X()", "undefined: größe", "Nothing is called größe here. If it is a package"},
 		{"x = 3", "undefined: x", "There is no variable x yet. Write := instead of = to make it."},
 		{"fmt.Println(total)", "undefined: total", "Nothing is called total here. Check the spelling"},
 		{"fmt.println(1)", "undefined: fmt", "Names of a package begin with a capital letter: fmt.Println."},

@@ -125,7 +125,7 @@ func (s *Session) parameter(f finding) finding {
 
 var typeNames = regexp.MustCompile(`^(?:` + number + `|string|bool)$`)
 
-var undefinedName = regexp.MustCompile(`^undefined: (\w+)$`)
+var undefinedName = regexp.MustCompile(`^undefined: (` + ident + `)$`)
 
 // undefined explains a name that does not exist: it may exist between other braces, below the %%
 // of another cell, or be a package.
@@ -136,7 +136,7 @@ func (s *Session) undefined(f finding) finding {
 	}
 	name, source := m[1], f.source()
 	f.cause = f.says
-	member := regexp.MustCompile(`\b` + name + `\.(\w+)`).FindStringSubmatch(source)
+	member := regexp.MustCompile(before + name + `\.(\w+)`).FindStringSubmatch(source)
 	path, public := packages[name]
 	made, ends := f.insideBraces(name)
 	other := s.maker(name, f.in)
@@ -252,7 +252,7 @@ func (s *Session) imported(name string) bool {
 	return false
 }
 
-var unusedName = regexp.MustCompile(`^declared and not used: (\w+)$`)
+var unusedName = regexp.MustCompile(`^declared and not used: (` + ident + `)$`)
 
 // shadowed explains a second variable of a name: the first one was meant.
 func (s *Session) shadowed(f finding) finding {
@@ -272,7 +272,7 @@ func (s *Session) shadowed(f finding) finding {
 	return f
 }
 
-var textGiven = regexp.MustCompile(`^(?:string does not satisfy lab\.Number|cannot convert (\w+) \(variable of type string\) to type )`)
+var textGiven = regexp.MustCompile(`^(?:string does not satisfy lab\.Number|cannot convert (\S+) \(variable of type string\) to type )`)
 
 // text explains an answer in quotation marks where a check needs a number. The check fails, and
 // the mistake is in the cell of the answer.
@@ -280,7 +280,7 @@ func (s *Session) text(f finding) finding {
 	if !textGiven.MatchString(f.says) {
 		return finding{}
 	}
-	for _, name := range regexp.MustCompile(`\w+`).FindAllString(bare(f.source()), -1) {
+	for _, name := range regexp.MustCompile(ident).FindAllString(bare(f.source()), -1) {
 		c := s.variables[name]
 		if c == nil {
 			continue
@@ -300,7 +300,7 @@ func (s *Session) text(f finding) finding {
 }
 
 var (
-	ofFunction = regexp.MustCompile(`^(\w+)\.\w+ undefined \(type func\(`)
+	ofFunction = regexp.MustCompile(`^(` + ident + `)\.\w+ undefined \(type func\(`)
 	asFunction = regexp.MustCompile(`^cannot use (.+) \((?:value|variable) of type func\(\)`)
 	mixed      = regexp.MustCompile(`^invalid operation: (.+) \(mismatched types (.+) and (.+)\)$`)
 )

@@ -13,8 +13,8 @@ import (
 var (
 	needsOther  = regexp.MustCompile(`^cannot use (.+) \(.*\bof type ` + number + `\) as ` + number + ` value`)
 	truncated   = regexp.MustCompile(`^(?:cannot use )?(\S+) \(untyped float constant.*\) (?:as|truncated to) (u?int\d*)`)
-	changes     = regexp.MustCompile(`^\s*(\w+)\s*[-+*/]?=\s*[^=]`)
-	declaredInt = regexp.MustCompile(`^\s*var (\w+) int\b`)
+	changes     = regexp.MustCompile(`^\s*(` + ident + `)\s*[-+*/]?=\s*[^=]`)
+	declaredInt = regexp.MustCompile(`^\s*var (` + ident + `) int\b`)
 )
 
 // numbers explains whole and other numbers in one formula. What it says to write must compile and
@@ -28,7 +28,7 @@ func (s *Session) numbers(f finding) finding {
 			f.means = means
 			return f
 		}
-		for _, name := range regexp.MustCompile(`[A-Za-z_]\w*`).FindAllString(m[1], -1) {
+		for _, name := range regexp.MustCompile(ident).FindAllString(m[1], -1) {
 			if index, ok := f.addsIndex(name); ok { // of float64s, or Go would have refused the sum
 				f.line, f.column, f.means = index.line, index.column, index.means
 				return f

@@ -104,7 +104,7 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 
 	// names
 	when(`^declared and not used: err$`, "Nothing looks at err. Write below this line: if err != nil { log.Fatal(err) }"),
-	when(`^declared and not used: (\w+)$`, "Nothing uses $1, and Go does not allow that. Use it, such as fmt.Println($1), or write _ in its place."),
+	when(`^declared and not used: (`+ident+`)$`, "Nothing uses $1, and Go does not allow that. Use it, such as fmt.Println($1), or write _ in its place."),
 	when(`^undefined: (\w+)\.\w+ \(but have (\w+)\)$`, "Names of a package begin with a capital letter: $1.$2."),
 	when(`^undefined: (\w+)\.(\w+)$`, "Package $1 has no $2. Check the spelling: the Tab key after the dot shows what there is."),
 	when(`^name (\w+) not exported by package (\w+)$`, "Names of a package begin with a capital letter, and $2.$1 does not."),

@@ -10,6 +10,13 @@ import (
 	"strings"
 )
 
+// Names may have letters of all alphabets, such as α, of which \w and \b know nothing.
+const (
+	ident  = `[\pL_][\pL\pN_]*`
+	before = `(?:^|[^\pL\pN_])` // a name
+	behind = `(?:[^\pL\pN_]|$)`
+)
+
 // mainLine matches the lines that make statements of the lines below them, as GoNB finds them.
 var mainLine = regexp.MustCompile(`^(?://gonb:)?(?:%main|%%(?:[ \t]|$))`)
 
