@@ -358,11 +358,14 @@ var (
 // is nil if the kernel answered in time, even if the code failed.
 func (c *client) execute(ctx context.Context, id, code string, timeout time.Duration, on func(message)) (reply, error) {
 	var answer reply
-	err := c.send(c.shell, id, "execute_request", map[string]any{
+	request, err := json.Marshal(map[string]any{
 		"code": code, "silent": false, "store_history": true, "user_expressions": map[string]any{},
 		"allow_stdin": false, "stop_on_error": true,
 	})
 	if err != nil {
+		return answer, err
+	}
+	if err := c.send(c.shell, id, "execute_request", json.RawMessage(c.told.Request(id, request))); err != nil {
 		return answer, c.startError(ctx, err)
 	}
 	timer := time.NewTimer(timeout)

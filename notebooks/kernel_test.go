@@ -311,6 +311,20 @@ func TestRelay(t *testing.T) {
 		}
 		break
 	}
+	// The runner holds back a cell with two lines %%, so send it as a front end does.
+	if err := c.send(c.shell, "two", "execute_request", map[string]any{"code": "%%\nfmt.Println(1)\n%%", "silent": false, "store_history": true}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case content := <-heard:
+		if !strings.Contains(content, "line 3: A cell has at most one line %%") {
+			t.Errorf("two lines %%%%: Jupyter hears %s", content)
+		}
+	case <-c.dead:
+		t.Fatal("two lines %% have ended the kernel")
+	case <-time.After(time.Minute):
+		t.Fatal("two lines %%: Jupyter hears nothing")
+	}
 	long := code("%%\nfor {}")
 	if err := run(t.Context(), c, long, 4*time.Second, &bytes.Buffer{}); !errors.Is(err, errTimeout) {
 		t.Errorf("a loop ends with %v, want %v", err, errTimeout)

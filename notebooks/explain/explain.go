@@ -2,12 +2,15 @@
 //
 // GoNB reports the text of the Go compiler, with lines of the program that it has made of all
 // cells. A Session replaces such a report by what happened, the line of the cell, and what to
-// write instead; the text of the compiler follows. It reads the messages of the Jupyter
-// protocol that a kernel publishes, so it works for every program that shows them.
+// write instead; the text of the compiler follows. A few cells it does not let through: those
+// that would end GoNB itself, and those of which GoNB would silently drop a part (refuse.go).
+// It reads the messages of the Jupyter protocol between a front end and its kernel, so it works
+// for every program that passes them on.
 // https://jupyter-client.readthedocs.io/en/stable/messaging.html#messages-on-the-iopub-pub-sub-channel
 package explain
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -16,22 +19,29 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
-// Session knows the cells that a kernel has run. The zero value is ready to use. It is not for
-// several goroutines at once.
+// Session knows the cells that a kernel has run. The zero value is ready to use, by several
+// goroutines.
 type Session struct {
+	mu        sync.Mutex
 	byRequest map[string]*cell
 	byCount   map[int]*cell
-	variables map[string]*cell // by name: the cell that has declared it above its %%
+	variables map[string]*cell   // by name: the cell that has declared it by var above its %%
+	refused   map[string]refusal // by request
+	lost      map[string]*cell   // by name: the newest cell that declares it, if it was not compiled
 }
 
 // cell is one run of a cell.
 type cell struct {
 	count  int // the number that Jupyter shows beside the cell
 	lines  []string
-	stderr string // the end of it
-	failed string // stderr when the cell failed
+	before map[string]*cell // Session.variables when the cell began, of the names that it declares
+	stderr string           // the end of it
+	failed string           // stderr when the cell failed
+	noted  bool             // a note stands in its output
+	tree   *tree            // nil until it is asked for
 }
 
 // stderrKept is how much of a cell's error output is read: many times a stack trace.
@@ -41,60 +51,122 @@ const stderrKept = 64 << 10
 // reports an error. It needs all messages, in their order: kind is the type of the message,
 // and request the id of the message that asked for it.
 func (s *Session) Message(kind, request string, content []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !Reads(kind, content) {
+		return content
+	}
 	switch kind {
 	case "execute_input":
-		s.begin(request, content)
+		return s.begin(request, content)
 	case "stream":
 		return s.stream(request, content)
 	case "error":
 		return s.error(request, content)
 	}
-	return content
+	return s.check(request, content)
 }
 
-func (s *Session) begin(request string, content []byte) {
+// Reads reports whether Message reads a message, or passes it as it is.
+func Reads(kind string, content []byte) bool {
+	switch kind {
+	case "execute_input", "stream", "error":
+		return true
+	case "display_data":
+		return bytes.Contains(content, []byte(checked))
+	}
+	return false
+}
+
+func (s *Session) begin(request string, content []byte) []byte {
 	var input struct {
 		Code  string `json:"code"`
 		Count int    `json:"execution_count"`
 	}
 	if json.Unmarshal(content, &input) != nil {
-		return
+		return content
 	}
 	if s.byRequest == nil {
-		s.byRequest, s.byCount, s.variables = map[string]*cell{}, map[int]*cell{}, map[string]*cell{}
+		s.byRequest, s.byCount, s.variables, s.lost = map[string]*cell{}, map[int]*cell{}, map[string]*cell{}, map[string]*cell{}
 	}
-	c := &cell{count: input.Count, lines: strings.Split(input.Code, "\n")}
+	refused, ok := s.refused[request]
+	if ok { // the kernel was given something else
+		input.Code = refused.code
+		content = withField(content, "code", refused.code)
+	}
+	c := &cell{count: input.Count, lines: strings.Split(input.Code, "\n"), before: map[string]*cell{}}
 	s.byRequest[request], s.byCount[input.Count] = c, c
+	if ok {
+		return content
+	}
 	for _, line := range c.lines[:c.statements()] {
 		switch words := strings.Fields(line); {
 		case len(words) == 0:
 		case words[0] == "%reset":
 			clear(s.variables)
+			clear(s.lost)
 		case words[0] == "%rm" || words[0] == "%remove":
 			for _, name := range words[1:] {
 				delete(s.variables, name)
+				delete(s.lost, name)
 			}
 		default:
+			if m := declared.FindStringSubmatch(line); m != nil {
+				delete(s.lost, m[1])
+			}
 			if m := variable.FindStringSubmatch(line); m != nil {
+				c.before[m[1]] = s.variables[m[1]]
 				s.variables[m[1]] = c
 			}
 		}
 	}
+	return content
 }
+
+// notCompiled takes back what a cell has declared: GoNB remembers only what it could compile.
+func (s *Session) notCompiled(c *cell) {
+	for name, before := range c.before {
+		if s.variables[name] == c {
+			delete(s.variables, name)
+			if before != nil {
+				s.variables[name] = before
+			}
+		}
+	}
+	for _, line := range c.lines[:c.statements()] {
+		if m := declared.FindStringSubmatch(line); m != nil {
+			s.lost[m[1]] = c
+		}
+	}
+}
+
+// declared matches a line that declares a name for all cells.
+var declared = regexp.MustCompile(`^(?:var|func|const|type) (` + ident + `)`)
 
 // cells returns the cells that have run, the last one first.
 func (s *Session) cells() []*cell {
 	return slices.SortedFunc(maps.Values(s.byCount), func(a, b *cell) int { return b.count - a.count })
 }
 
-// stream explains what special lines write when they fail, since GoNB reports no error then.
+// stream explains what special lines write when they fail, since GoNB reports no error then, and
+// some outputs that beginners do not mean.
 func (s *Session) stream(request string, content []byte) []byte {
 	var text struct {
 		Name string `json:"name"`
 		Text string `json:"text"`
 	}
 	c := s.byRequest[request]
-	if c == nil || json.Unmarshal(content, &text) != nil || text.Name != "stderr" {
+	if c == nil || json.Unmarshal(content, &text) != nil {
+		return content
+	}
+	if text.Name == "stdout" && !c.noted {
+		if means := first(outputRules, text.Text, strings.Join(c.lines, "\n")); means != "" {
+			c.noted = true
+			text.Text = strings.TrimRight(text.Text, "\n") + "\n[" + means + "]\n"
+			return marshal(text, content)
+		}
+	}
+	if text.Name != "stderr" {
 		return content
 	}
 	c.stderr += text.Text
@@ -102,7 +174,7 @@ func (s *Session) stream(request string, content []byte) []byte {
 	if !slices.ContainsFunc(c.lines, special) {
 		return content
 	}
-	means := first(specialRules, text.Text)
+	means := first(specialRules, text.Text, "")
 	if means == "" {
 		return content
 	}
@@ -110,9 +182,15 @@ func (s *Session) stream(request string, content []byte) []byte {
 	return marshal(text, content)
 }
 
-func special(line string) bool {
-	line = strings.TrimPrefix(line, "//gonb:")
-	return strings.HasPrefix(line, "!") || strings.HasPrefix(line, "%") && !belowStatements(line)
+// withField returns a JSON object with another value of one field.
+func withField(object []byte, name, value string) []byte {
+	var all map[string]json.RawMessage
+	quoted, err := json.Marshal(value)
+	if err != nil || json.Unmarshal(object, &all) != nil {
+		return object
+	}
+	all[name] = quoted
+	return marshal(all, object)
 }
 
 func marshal(v any, otherwise []byte) []byte {
@@ -134,6 +212,13 @@ func (s *Session) error(request string, content []byte) []byte {
 		return content
 	}
 	found := s.findings(c, report.Traceback)
+	if refused, ok := s.refused[request]; ok {
+		refused.in = c
+		found = []finding{refused.finding}
+	}
+	if !ended.MatchString(plain(report.Traceback)) {
+		s.notCompiled(c)
+	}
 	if len(found) == 0 {
 		return content
 	}
@@ -151,6 +236,7 @@ type finding struct {
 	column int   // in bytes, counted from 0; -1 if it is not known
 	says   string
 	means  string // "" if there is nothing to add to what Go says
+	cause  string // of several findings with the same cause, the first is shown; "" has no other
 }
 
 func (f finding) head() string {
@@ -172,6 +258,14 @@ func (f finding) source() string {
 		return ""
 	}
 	return f.in.lines[f.line-1]
+}
+
+// above returns the lines of the cell above a finding.
+func (f finding) above() []string {
+	if f.in == nil {
+		return nil
+	}
+	return f.in.lines[:min(max(0, f.line-1), len(f.in.lines))]
 }
 
 // String returns what happened in red, the line of the cell, and what Go says.
@@ -204,8 +298,8 @@ var (
 )
 
 // findings reads GoNB's report. It returns nil if it has nothing to say about it.
-func (s *Session) findings(c *cell, traceback []string) []finding {
-	text := colours.ReplaceAllString(strings.Join(traceback, "\n"), "")
+func (s *Session) findings(c *cell, lines []string) []finding {
+	text := plain(lines)
 	if f, ok := s.missingPackage(c, text); ok {
 		return []finding{f}
 	}
@@ -213,11 +307,10 @@ func (s *Session) findings(c *cell, traceback []string) []finding {
 		return []finding{s.ended(c, text)}
 	}
 	if strings.Contains(text, "found 'EOF'") {
-		return []finding{{in: c, line: c.unclosed(), column: -1, says: lastLine(text),
-			means: "The brace { of this line is never closed. Write the missing } below it."}}
+		return []finding{c.endsEarly(lastLine(text))}
 	}
 	var found, unused []finding
-	for _, entry := range traceback {
+	for _, entry := range lines {
 		entry = colours.ReplaceAllString(entry, "")
 		m := placed.FindStringSubmatch(entry)
 		switch {
@@ -232,198 +325,74 @@ func (s *Session) findings(c *cell, traceback []string) []finding {
 			f.in = s.byCount[n]
 		}
 		f.line, _ = strconv.Atoi(m[2])
-		if at := caret.FindStringSubmatch(m[3]); at != nil && at[1] == f.source() {
-			f.column = len(at[2])
+		if at := caret.FindStringSubmatch(m[3]); at != nil {
+			f.column = columnOf(f.source(), at[1], len(at[2]))
 		}
 		if strings.HasSuffix(f.says, " imported and not used") {
 			unused = append(unused, f) // GoNB removes such imports; another mistake confuses it
 			continue
 		}
-		f.means = s.meaning(f)
 		found = append(found, f)
 	}
 	if len(found) == 0 {
 		return unused
 	}
-	// A name is used if it stands where another mistake is.
-	return slices.DeleteFunc(found, func(f finding) bool {
-		m := unusedName.FindStringSubmatch(f.says)
-		return m != nil && slices.ContainsFunc(found, func(other finding) bool {
-			return !unusedName.MatchString(other.says) && regexp.MustCompile(`\b`+m[1]+`\b`).MatchString(other.source())
-		})
-	})
+	for i := range found {
+		found[i] = s.explained(found[i])
+	}
+	return withoutConsequences(found)
+}
+
+// columnOf returns where a place of GoNB's program is in the line of the cell, or −1. GoNB
+// writes variables above %% anew: they lose the word var, or a comment.
+func columnOf(source, written string, column int) int {
+	if written == source {
+		return column
+	}
+	if column >= len(written) {
+		return -1
+	}
+	rest := strings.TrimRight(written[column:], " \t")
+	if strings.HasSuffix(source, rest) {
+		return len(source) - len(rest)
+	}
+	if strings.Count(source, rest) == 1 {
+		return strings.Index(source, rest)
+	}
+	return -1
+}
+
+// withoutConsequences removes what another mistake explains.
+func withoutConsequences(found []finding) []finding {
+	var kept []finding
+	for _, f := range found {
+		unused := unusedName.FindStringSubmatch(f.says)
+		follows := func(other finding) bool {
+			switch {
+			case unused != nil: // a name is used if it stands where another mistake is
+				return !unusedName.MatchString(other.says) && regexp.MustCompile(before+unused[1]+behind).MatchString(other.source())
+			case strings.HasPrefix(f.says, "too few values in struct literal"), strings.HasPrefix(f.says, "use of package "):
+				return other.says != f.says && other.in == f.in && other.line == f.line
+			}
+			return false
+		}
+		same := func(other finding) bool {
+			return f.cause != "" && f.cause == other.cause || f.means != "" && f.means == other.means && f.line == other.line && f.in == other.in
+		}
+		if !slices.ContainsFunc(found, follows) && !slices.ContainsFunc(kept, same) {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+func plain(traceback []string) string {
+	return colours.ReplaceAllString(strings.Join(traceback, "\n"), "")
 }
 
 func lastLine(text string) string {
 	text = strings.TrimSpace(text)
 	return text[strings.LastIndex(text, "\n")+1:]
-}
-
-// meaning explains what the compiler says about a place.
-func (s *Session) meaning(f finding) string {
-	for _, explained := range []func(finding) string{s.outside, s.undefined, s.shadowed} {
-		if means := explained(f); means != "" {
-			return means
-		}
-	}
-	return first(compilerRules, f.says)
-}
-
-// belowStatements reports whether a line of a cell makes statements of the lines below it.
-func belowStatements(line string) bool {
-	word, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "//gonb:"), " ")
-	return word == "%%" || word == "%main"
-}
-
-// statements returns the number of the line %%, counted from 0, or the number of all lines.
-func (c *cell) statements() int {
-	if i := slices.IndexFunc(c.lines, belowStatements); i >= 0 {
-		return i
-	}
-	return len(c.lines)
-}
-
-// outside explains statements that are outside of a function.
-func (s *Session) outside(f finding) string {
-	switch {
-	case !strings.HasPrefix(f.says, "expected declaration, found "):
-		return ""
-	case strings.TrimSpace(f.source()) == "}", f.in != nil && f.line > f.in.statements()+1:
-		return "A brace } closes more than was opened, in this line or above it. Remove it."
-	}
-	return "Statements belong below a line with %%. Write %% on a line of its own above this one."
-}
-
-var undefinedName = regexp.MustCompile(`^undefined: (\w+)$`)
-
-// undefined explains a name that does not exist: it may exist below the %% of another cell, or
-// be a package.
-func (s *Session) undefined(f finding) string {
-	m := undefinedName.FindStringSubmatch(f.says)
-	if m == nil {
-		return ""
-	}
-	name, source := m[1], f.source()
-	member := regexp.MustCompile(`\b` + name + `\.(\w+)`).FindStringSubmatch(source)
-	path, public := packages[name]
-	switch other := s.maker(name, f.in); {
-	case other != nil:
-		return fmt.Sprintf("%s was made below the %%%% of cell [%d], and such names end with their cell. Make it in this cell too, or put it into a function, which every cell can call.", name, other.count)
-	case member != nil && !exported(member[1]) && (public || s.imported(name) || slices.Contains(standard, name)):
-		return fmt.Sprintf("Names of a package begin with a capital letter: %s.%s.", name, capital(member[1]))
-	case member != nil && public && s.imported(name):
-		return fmt.Sprintf("Package %s has no %s. Check the spelling: the Tab key after the dot shows what there is.", name, member[1])
-	case member != nil && public:
-		return fmt.Sprintf("Package %s is not imported. Write import %q above the line %%%%, and check the spelling of %s.", name, path, member[1])
-	case member != nil:
-		return fmt.Sprintf("Nothing is called %s here. If it is a package, import it above the line %%%%; if it is a variable of another cell, make it in this cell too.", name)
-	case regexp.MustCompile(`^\s*` + name + `\s*=[^=]`).MatchString(source):
-		return fmt.Sprintf("There is no variable %s yet. Write := instead of = to make it.", name)
-	}
-	return fmt.Sprintf("Nothing is called %s here. Check the spelling, and whether the cell that declares it has run.", name)
-}
-
-func exported(name string) bool { return name[0] >= 'A' && name[0] <= 'Z' }
-
-func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }
-
-// maker returns the last other cell that made a variable of this name below its %%, or nil.
-func (s *Session) maker(name string, not *cell) *cell {
-	for _, c := range s.cells() {
-		if below := c.statements(); c != not && below < len(c.lines) && slices.ContainsFunc(c.lines[below+1:], func(line string) bool { return makes(line, name) }) {
-			return c
-		}
-	}
-	return nil
-}
-
-// makes reports whether a line declares a variable of this name.
-func makes(line, name string) bool {
-	line = strings.TrimSpace(line)
-	if left, _, ok := strings.Cut(line, ":="); ok {
-		for _, word := range []string{"for ", "if ", "switch "} {
-			left = strings.TrimPrefix(left, word)
-		}
-		return slices.Contains(names(left), name)
-	}
-	if rest, ok := strings.CutPrefix(line, "var "); ok {
-		rest, _, _ = strings.Cut(rest, "=")
-		return slices.Contains(names(rest), name)
-	}
-	return false
-}
-
-// names returns the names in a list such as "a, b float64".
-func names(list string) []string {
-	var all []string
-	for part := range strings.SplitSeq(list, ",") {
-		if fields := strings.Fields(part); len(fields) > 0 {
-			all = append(all, fields[0])
-		}
-	}
-	return all
-}
-
-// imported reports whether a cell imports a package of this name.
-func (s *Session) imported(name string) bool {
-	for _, c := range s.byCount {
-		if slices.ContainsFunc(c.lines, func(line string) bool {
-			line = strings.TrimSpace(line)
-			return strings.HasSuffix(line, `/`+name+`"`) || strings.HasSuffix(line, `"`+name+`"`)
-		}) {
-			return true
-		}
-	}
-	return false
-}
-
-var unusedName = regexp.MustCompile(`^declared and not used: (\w+)$`)
-
-// shadowed explains a second variable of a name: the first one was meant.
-func (s *Session) shadowed(f finding) string {
-	m := unusedName.FindStringSubmatch(f.says)
-	if m == nil || !strings.Contains(f.source(), ":=") {
-		return ""
-	}
-	for i := f.line - 2; i >= 0; i-- {
-		if makes(f.in.lines[i], m[1]) {
-			return fmt.Sprintf("Here := makes a second %s beside that of line %d, and nothing uses it. Write = instead of := to change the first one.", m[1], i+1)
-		}
-	}
-	if c := s.variables[m[1]]; c != nil {
-		return fmt.Sprintf("Here := makes a second %s beside that of cell [%d], and nothing uses it. Write = instead of := to change the first one.", m[1], c.count)
-	}
-	return ""
-}
-
-// unclosed returns the number of the line, counted from 1, with the last brace that is open at
-// the end of the cell, or 0.
-func (c *cell) unclosed() int {
-	var open []int
-	for i, line := range c.lines {
-		if special(line) || belowStatements(line) {
-			continue
-		}
-		quote := rune(0)
-		for j, r := range line {
-			switch {
-			case quote != 0:
-				if r == quote && (j == 0 || line[j-1] != '\\') {
-					quote = 0
-				}
-			case r == '"' || r == '`' || r == '\'':
-				quote = r
-			case r == '{':
-				open = append(open, i+1)
-			case r == '}' && len(open) > 0:
-				open = open[:len(open)-1]
-			}
-		}
-	}
-	if len(open) == 0 {
-		return 0
-	}
-	return open[len(open)-1]
 }
 
 var (
@@ -465,7 +434,7 @@ var (
 	panicked  = regexp.MustCompile(`(?m)^(?:panic|fatal error): (.*)`)
 	frame     = regexp.MustCompile(`\[\[ Cell(?: \[(\d+)\])? Line (\d+) \]\]`)
 	initFrame = regexp.MustCompile(`\nmain\.init(?:\.\d+)?\(\)\n[^\n]*\[\[ Cell \[(\d+)\] Line (\d+) \]\]`)
-	variable  = regexp.MustCompile(`^var (\w+)`)
+	variable  = regexp.MustCompile(`^var (` + ident + `)`)
 )
 
 // ended explains the end of a cell's program.
@@ -474,7 +443,7 @@ func (s *Session) ended(c *cell, state string) finding {
 	stderr := colours.ReplaceAllString(c.stderr, "")
 	c.failed = strings.TrimSuffix(stderr, state+"\n")
 	if strings.HasPrefix(state, "signal: ") {
-		f.means = cmp.Or(first(signalRules, state), "The program was ended from outside ("+state+").")
+		f.means = cmp.Or(first(signalRules, state, ""), "The program was ended from outside ("+state+").")
 		return f
 	}
 	if m := initFrame.FindStringSubmatch(stderr); m != nil {
@@ -497,7 +466,7 @@ func (s *Session) ended(c *cell, state string) finding {
 			}
 			f.line, _ = strconv.Atoi(at[2])
 		}
-		f.means = cmp.Or(first(panicRules, m[1]), "The program stopped here with a panic: "+m[1])
+		f.means = cmp.Or(first(panicRules, m[1], bare(f.source())), "The program stopped here with a panic: "+m[1])
 		return f
 	}
 	for name, other := range s.variables { // the same message as before, from the same variable

@@ -57,6 +57,9 @@ func compiles(count, line int, source, caret, says string) string {
 // Messages of the compiler that docs/faq.md has not, as Go 1.26 and GoNB 0.11.5 write them.
 func TestCompilerMessages(t *testing.T) {
 	for _, test := range []struct{ source, says, want string }{
+		{"α = 3", "undefined: α", "There is no variable α yet. Write := instead of = to make it."},
+		{"α := 3", "declared and not used: α", "Nothing uses α"},
+		{"größe.X()", "undefined: größe", "Nothing is called größe here. If it is a package"},
 		{"x = 3", "undefined: x", "There is no variable x yet. Write := instead of = to make it."},
 		{"fmt.Println(total)", "undefined: total", "Nothing is called total here. Check the spelling"},
 		{"fmt.println(1)", "undefined: fmt", "Names of a package begin with a capital letter: fmt.Println."},
@@ -88,7 +91,15 @@ func TestCompilerMessages(t *testing.T) {
 			"A value of type *datasets.Dataset is needed here, and d has the type datasets.Dataset."},
 		{"}", "missing return", "Write return"},
 		{"if true { return 3 }", "too many return values", "return nothing"},
-		{"a = 4", "cannot assign to a (neither addressable nor a map index expression)", "var a = …"},
+		{"x := [][]float64{{1, 2}, {3, 4}", "missing ',' before newline in composite literal (and 1 more errors)", "A closing bracket is missing"},
+		{"if f(a[1:]) > 3", "unexpected newline, expected { after if clause", "The brace { belongs at the end of this line"},
+		{"if a { b } else if c { d } else { e", "expected ';', found x", "a sign is missing there or too much"},
+		{"class = 3 3", "expected ';', found 3", "Before the mark the statement should end"},
+		{"fmt.Println(x * (n + 1))", "invalid operation: x * (n + 1) (mismatched types float64 and int)", "Write float64(n + 1)"},
+		{"fmt.Println(x + (n + 1) * (n - 1))", "invalid operation: x + (n + 1) * (n - 1) (mismatched types float64 and int)", "Write float64((n + 1) * (n - 1))"},
+		{"This and that", "expected ';', found and", "Before the mark the statement should end"},
+		{"math.Pi = 3", "cannot assign to math.Pi (neither addressable nor a map index expression)", "math.Pi belongs to the package math"},
+		{"a = 4", "cannot assign to a (neither addressable nor a map index expression)", "a is not a variable"},
 	} {
 		s := session{t: t}
 		s.cell("%%\n" + test.source)
@@ -99,6 +110,220 @@ func TestCompilerMessages(t *testing.T) {
 		}
 		if !strings.HasPrefix(rest, "    "+test.source+"\n    ^\nGo: ") {
 			t.Errorf("%s: %q, want the line of the cell and the words of Go", test.says, rest)
+		}
+	}
+}
+
+// asked sends a cell through Request and returns what the kernel would get.
+func (s *session) asked(source string) string {
+	s.t.Helper()
+	data, err := json.Marshal(map[string]any{"code": source, "silent": false})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(s.Request(fmt.Sprint("request ", s.count+1), data), &out); err != nil {
+		s.t.Fatal(err)
+	}
+	if out["silent"] != false {
+		s.t.Errorf("the request became %v", out)
+	}
+	return out["code"].(string)
+}
+
+// What GoNB must not get, and the neighbours that it must get as they are. testdata/mistakes.md
+// has more that are refused.
+func TestRefused(t *testing.T) {
+	for _, test := range []struct {
+		source string
+		line   int // 0 if the cell is not refused
+		want   string
+	}{
+		{"%%\nx()\n%%\ny()", 3, "at most one line %%, and line 1"},
+		{"%%\n//gonb:%%", 2, "at most one line %%"},
+		{"%main\nx()\n%main", 3, "at most one line %main"},
+		{"%exec f\n%%\nx()", 2, "line 1 is one already: %exec"},
+		{"%%\n`\n%%\n`", 3, "at most one line %%"}, // GoNB knows no texts of several lines
+		{"%%\nx := `\n %%\n`", 0, ""},
+		{"%%writefile x\n%%\n%%\n% ", 0, ""},
+		{"%%bash\n%%\n%%", 0, ""},
+		{"%%bashful\n%%\n%%", 3, "at most one line %%"},
+		{"% ", 1, "The command behind % is missing"},
+		{"x\n!\t ", 2, "The command behind ! is missing"},
+		{"!\\", 1, "The command behind ! is missing"},
+		{"%", 0, ""},
+		{"!ls", 0, ""},
+		{"%% f(x)", 1, "only a title"},
+		{"%% f(x)\n\n", 1, "only a title"},
+		{"%% x := 3", 1, "only a title"},
+		{"%% x.y", 0, ""},
+		{"%% f(x)\ng()", 0, ""},
+		{"%% one classifier, C = 0.1", 0, ""},
+		{"%main f(x)", 0, ""},
+		{"var x = 3,5", 1, "decimal point: 3.5"},
+		{"var x = -3,5", 1, "decimal point: -3.5"},
+		{"var x = 0,180", 1, "decimal point: 0.180"},
+		{"var (\n\ty = 1\n\tx float64 = 3,5\n)\n%%\nf()", 3, "decimal point: 3.5"},
+		{"var x = 12,500", 1, "12.500, or if thousands are meant, no sign at all: 12500"},
+		{"var x, y = 1, 2, 3", 1, "2 names, and on the right 3 values"},
+		{"const x, y = 1", 1, "2 names, and on the right 1 value"},
+		{"var x = f(), g()", 1, "[]float64{f(), g()}"},
+		{"var x, y = f()", 0, ""},
+		{"var x, y = 3, 5", 0, ""},
+		{"const (\n\ta = iota\n\tb\n)", 0, ""},
+		{"%%\nvar x = 3,5", 0, ""}, // Go reports it
+		{"var x = 3,5\n)", 0, ""},  // Go cannot read it
+		{"%%\nx := 2^3", 2, "math.Pow(2, 3)"},
+		{"%%\nx := y[i]^2*4 + z^3", 2, "A power is y[i] * y[i]. If you mean bits, write y[i] ^ 0x2."},
+		{"var x = 10^12", 1, "10 ^ 0xc"},
+		{"%%\nx := y^z + 2", 0, ""},
+		{"%%\nx := y^1 + 0b10^0b11 + ^2 + 7^0x3", 0, ""},
+		{"%%\nx ^= 2", 0, ""},
+		{"%%\nx := \"2^3\" // 2^3", 0, ""},
+	} {
+		s := session{t: t}
+		got := s.asked(test.source)
+		if (got != test.source) != (test.line > 0) || test.line > 0 && got != standIn {
+			t.Errorf("%q: the kernel gets %q", test.source, got)
+		}
+		if test.line == 0 {
+			continue
+		}
+		s.count++
+		var input struct{ Code string }
+		if err := json.Unmarshal(s.message("execute_input", map[string]any{"code": got, "execution_count": 1}), &input); err != nil || input.Code != test.source {
+			t.Errorf("%q: Jupyter shows %q, %v", test.source, input.Code, err)
+		}
+		told := s.fails(compiles(1, 1, standIn, "^", "expected declaration, found "+standIn))
+		if !strings.HasPrefix(told, fmt.Sprintf("Cell [1], line %d: ", test.line)) || !strings.Contains(told, test.want) || strings.Contains(told, standIn) {
+			t.Errorf("%q: told %q, want %q", test.source, told, test.want)
+		}
+	}
+}
+
+// A check says that the newest answer has failed, as long as no newer one has run.
+func TestChecksKnowFailedAnswers(t *testing.T) {
+	s := session{t: t}
+	const wrong = "expected ';', found than"
+	check := func(source, mime string) (plain, html string) {
+		t.Helper()
+		s.cell(source)
+		var out struct{ Data map[string]string }
+		if err := json.Unmarshal(s.message("display_data", map[string]any{"metadata": map[string]any{}, "data": map[string]any{
+			"text/plain": "right\n", "text/html": "<b>right</b>\n", mime: "{}"}}), &out); err != nil {
+			t.Fatal(err)
+		}
+		if out.Data[mime] != "{}" {
+			t.Errorf("the result became %q", out.Data[mime])
+		}
+		return out.Data["text/plain"], out.Data["text/html"]
+	}
+	const ask = "%% check\nlab.Check(f(answer))"
+	for _, step := range []struct {
+		cell  string
+		fails string
+		notes string // in the check that follows
+	}{
+		{"var answer = 1", "", ""},
+		{"var answer = more than", wrong, "Cell [3] has failed, so its answer is not known."},
+		{"var other = than that", wrong, "Cell [3] has failed"},
+		{"var answer = 3", "", ""},
+		{"var answer = load()", "exit status 1", ""}, // GoNB remembers it
+		{"func f(x int) int { return y }", "undefined: y", "Cell [11] has failed, so its f is not known."},
+		{"%rm f", "", ""},
+		{"const answer = 3,5", "refused", "Cell [15] has failed, so its answer"},
+		{"%reset", "", ""},
+	} {
+		if step.fails == "refused" {
+			s.asked(step.cell)
+		}
+		s.cell(step.cell)
+		if step.fails != "" {
+			report := compiles(s.count, 1, step.cell, "^", step.fails)
+			if step.fails == "exit status 1" {
+				report = step.fails
+			}
+			s.fails(report)
+		}
+		plain, html := check(ask, checked)
+		if rest := strings.TrimPrefix(plain, "right\n"); (rest != "") != (step.notes != "") || !strings.HasPrefix(rest, step.notes) {
+			t.Errorf("after %q, the check says %q, want %q", step.cell, plain, step.notes)
+		}
+		if step.notes != "" && (!strings.HasPrefix(html, "<b>right</b>\n<div") || !strings.Contains(html, step.notes)) {
+			t.Errorf("after %q, the check shows %q", step.cell, html)
+		}
+	}
+	s.cell("var answer = more than")
+	s.fails(compiles(s.count, 1, "var answer = more than", "^", wrong))
+	for _, source := range []string{"%%\nanswer := 3\nlab.Check(answer)", "%%\nlab.Check(x.answer, \"answer\")"} {
+		if plain, _ := check(source, checked); plain != "right\n" {
+			t.Errorf("a check of something else, %q, says %q", source, plain)
+		}
+	}
+	if plain, _ := check(ask, "image/png"); plain != "right\n" {
+		t.Errorf("a picture has become %q", plain)
+	}
+}
+
+// What a failed cell declares is not remembered.
+func TestFailedDeclarationsAreForgotten(t *testing.T) {
+	s := session{t: t}
+	s.cell("var best = 1.0")
+	s.cell("var best = 2.0.")
+	s.fails(compiles(2, 1, "var best = 2.0.", "^", "expected selector or type assertion, found 'EOF'"))
+	s.cell("%%\nbest := 2.0")
+	if told := s.fails(compiles(3, 2, "best := 2.0", "^", "declared and not used: best")); !strings.Contains(told, "a second best beside that of cell [1]") {
+		t.Error(told)
+	}
+}
+
+// Outputs that mean a mistake have a note, once in each cell.
+func TestOutputs(t *testing.T) {
+	for _, test := range []struct{ source, text, want string }{
+		{"%%\nfmt.Println(fit.Margin)", "0x6c1220\n", "Brackets call it, such as fit.Margin()"},
+		{"%%\nfmt.Println(moons.MustFit().Margin)", "0x6c1220\n", "such as moons.MustFit().Margin()"},
+		{"%%\nfmt.Println(\"a\", fit.Margin, 3)", "a 0x6c1220 3\n", "such as fit.Margin()"},
+		{"%%\nfmt.Println(fit.Margin())", "0x6c1220\n", ""},
+		{"%%\nfmt.Println(fit.Data)", "0xc000012345\n", ""},
+		{"%%\nfmt.Printf(\"%d\", 2.5)", "%!d(float64=2.5)", "%d does not fit a value of type float64. %v fits every value."},
+		{"%%\nfmt.Printf(\"%d\")", "%!d(MISSING)", "no value for %d"},
+		{"%%\nfmt.Printf(\"%f\", area)", "%!f(func(float64) float64=0x5e2020)", "A function is printed here"},
+		{"%%\nfmt.Printf(\"%d\", x)", "%!d(func() int=0x5e2020)", "A function is printed here"},
+		{"%%\nfmt.Printf(\"%d\", x)", "%!d(map[string]float64=map[])", "a value of type map[string]float64."},
+		{"%%\nfmt.Printf(\"%v\", x)", "%!v(PANIC=String method: x)", ""},
+		{"%%\nfmt.Printf(\"a\", 3)", "a%!(EXTRA int=3)", "more values than signs"},
+		{"%%\nfmt.Println(3)", "3\n", ""},
+	} {
+		s := session{t: t}
+		s.cell(test.source)
+		for i := range 2 {
+			var out struct{ Text string }
+			if err := json.Unmarshal(s.message("stream", map[string]any{"name": "stdout", "text": test.text}), &out); err != nil {
+				t.Fatal(err)
+			}
+			if noted := out.Text != test.text; noted != (test.want != "" && i == 0) || noted && (!strings.HasPrefix(out.Text, strings.TrimSpace(test.text)+"\n[") || !strings.Contains(out.Text, test.want)) {
+				t.Errorf("%s: %q became %q, want %q", test.source, test.text, out.Text, test.want)
+			}
+		}
+	}
+}
+
+// The mark stands where the mistake is, although GoNB writes variables above %% anew.
+func TestColumnOf(t *testing.T) {
+	for _, test := range []struct {
+		source, written string
+		column, want    int
+	}{
+		{"x := y", "x := y", 5, 5},
+		{"var x = y", "\tx = y", 5, 8},
+		{"var x = y // z", "\tx = y ", 5, 8},
+		{"var x, z = 1, y", "\tz = y", 5, 14},
+		{"var y = y // z", "\ty = y", 5, -1}, // which of them?
+		{"var x = y", "\tx = y", 6, -1},
+		{"", "\tx", 1, -1},
+	} {
+		if got := columnOf(test.source, test.written, test.column); got != test.want {
+			t.Errorf("%q, written as %q: %d becomes %d, want %d", test.source, test.written, test.column, got, test.want)
 		}
 	}
 }
@@ -251,10 +476,15 @@ func FuzzMessage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, source, traceback, stderr string) {
 		s := session{t: t}
 		for range 2 {
+			s.asked(source)
 			s.cell(source)
 			s.stderr(stderr)
 			s.fails(traceback, "found 'EOF'")
 			s.fails(traceback)
+			for _, says := range []string{"undefined: x", "too many return values", "missing return", "cannot use x / y (value of type int) as float64 value in assignment",
+				"invalid operation: x += y (mismatched types int and float64)", "2.5 (untyped float constant) truncated to int", "cannot convert x (variable of type string) to type int"} {
+				s.fails(compiles(s.count, 1+len(stderr)%5, source, strings.Repeat(" ", len(traceback)%9)+"^", says))
+			}
 		}
 	})
 }

@@ -3,9 +3,10 @@
 //	relay CONNECTION_FILE GONB [ARG...]
 //
 // One of the arguments of GoNB is the same connection file, which the relay replaces.
-// Jupyter talks to GoNB directly, except on the channel on which the kernel publishes
-// outputs (iopub). GoNB opens this channel at another address. The relay copies what comes
-// from there, and rewrites the messages that package explain has something to say about.
+// Jupyter talks to GoNB directly, except on two channels: shell, by which Jupyter sends cells, and
+// iopub, on which the kernel publishes outputs. GoNB opens them at other addresses. The relay copies
+// what comes from either side, holds back the cells that GoNB must not get, and rewrites the outputs
+// that package explain has something to say about.
 package main
 
 import (
@@ -51,11 +52,16 @@ func run(connection string, argv []string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	front, err := net.Listen(info.network(), info.address())
+	outputs, err := net.Listen(info.network(), info.address(info.IOPub))
 	if err != nil {
 		return 0, err
 	}
-	defer front.Close()
+	defer outputs.Close()
+	requests, err := net.Listen(info.network(), info.address(info.Shell))
+	if err != nil {
+		return 0, err
+	}
+	defer requests.Close()
 	inner, err := info.elsewhere()
 	if err != nil {
 		return 0, err
@@ -90,15 +96,12 @@ func run(connection string, argv []string) (int, error) {
 			}
 		}
 	}()
-	go func() {
-		for {
-			client, err := front.Accept()
-			if err != nil {
-				return
-			}
-			go serve(client, inner, told, ended)
-		}
-	}()
+	go accept(outputs, func(client net.Conn) {
+		serve(client, inner, inner.IOPub, told, ended, false)
+	})
+	go accept(requests, func(client net.Conn) {
+		serve(client, inner, inner.Shell, told, ended, true)
+	})
 	err = kernel.Wait()
 	close(ended)
 	var exit *exec.ExitError
@@ -117,6 +120,7 @@ type connection struct {
 	Key             string
 	SignatureScheme string `json:"signature_scheme"`
 	IOPub           int    `json:"iopub_port"`
+	Shell           int    `json:"shell_port"`
 }
 
 func readConnection(file string) (connection, error) {
@@ -141,29 +145,32 @@ func (c connection) network() string {
 	return "tcp"
 }
 
-func (c connection) address() string {
+func (c connection) address(port int) string {
 	if c.Transport == "ipc" {
-		return fmt.Sprintf("%s-%d", c.IP, c.IOPub)
+		return fmt.Sprintf("%s-%d", c.IP, port)
 	}
-	return net.JoinHostPort(c.IP, fmt.Sprint(c.IOPub))
+	return net.JoinHostPort(c.IP, fmt.Sprint(port))
 }
 
-// elsewhere returns the same connection with another address for iopub, which is free.
+// elsewhere returns the same connection with other addresses for iopub and shell, which are free.
 func (c connection) elsewhere() (connection, error) {
-	if c.Transport == "ipc" {
-		c.IOPub += 100
-		return c, nil
+	for _, port := range []*int{&c.IOPub, &c.Shell} {
+		if c.Transport == "ipc" {
+			*port += 100
+			continue
+		}
+		l, err := net.Listen("tcp", net.JoinHostPort(c.IP, "0"))
+		if err != nil {
+			return c, err
+		}
+		defer l.Close() // both are open until both are chosen, so that they differ
+		*port = l.Addr().(*net.TCPAddr).Port
 	}
-	l, err := net.Listen("tcp", net.JoinHostPort(c.IP, "0"))
-	if err != nil {
-		return c, err
-	}
-	c.IOPub = l.Addr().(*net.TCPAddr).Port
-	return c, l.Close()
+	return c, nil
 }
 
 func (c connection) write(file string) error {
-	c.all["iopub_port"] = c.IOPub
+	c.all["iopub_port"], c.all["shell_port"] = c.IOPub, c.Shell
 	data, err := json.Marshal(c.all)
 	if err != nil {
 		return err
@@ -171,13 +178,24 @@ func (c connection) write(file string) error {
 	return os.WriteFile(file, data, 0o600)
 }
 
-// serve connects a client to the kernel until one of them leaves.
-func serve(client net.Conn, to connection, told *session, ended <-chan struct{}) {
+func accept(front net.Listener, serve func(client net.Conn)) {
+	for {
+		client, err := front.Accept()
+		if err != nil {
+			return
+		}
+		go serve(client)
+	}
+}
+
+// serve connects a client to a port of the kernel until one of them leaves. The relay reads one
+// direction, the requests of the client or else what the kernel publishes, and copies the other.
+func serve(client net.Conn, to connection, port int, told *session, ended <-chan struct{}, requests bool) {
 	defer client.Close()
 	var kernel net.Conn
 	for kernel == nil {
 		var err error
-		if kernel, err = net.Dial(to.network(), to.address()); err == nil {
+		if kernel, err = net.Dial(to.network(), to.address(port)); err == nil {
 			break
 		}
 		select {
@@ -187,11 +205,15 @@ func serve(client net.Conn, to connection, told *session, ended <-chan struct{})
 		}
 	}
 	defer kernel.Close()
+	from, onto := kernel, client
+	if requests {
+		from, onto = client, kernel
+	}
 	go func() {
-		_, _ = io.Copy(kernel, client) // subscriptions
-		kernel.Close()
+		_, _ = io.Copy(from, onto)
+		from.Close()
 	}()
-	r := relay{from: bufio.NewReaderSize(kernel, 1<<16), to: client, key: []byte(to.Key), told: told}
+	r := relay{from: bufio.NewReaderSize(from, 1<<16), to: onto, key: []byte(to.Key), told: told}
 	_ = r.run()
 }
 
@@ -233,10 +255,13 @@ func (s *session) explained(kind, request string, content []byte) (sent []byte) 
 			sent = content
 		}
 	}()
+	if kind == "execute_request" {
+		return s.told.Request(request, content)
+	}
 	return s.told.Message(kind, request, content)
 }
 
-// relay copies what a publisher of ZeroMQ sends to one subscriber.
+// relay copies what one side of ZeroMQ sends to the other.
 // https://rfc.zeromq.org/spec/23/
 type relay struct {
 	from *bufio.Reader
@@ -348,12 +373,15 @@ func (r *relay) explain(frames [][]byte) {
 	if json.Unmarshal(parts[0], &header) != nil || json.Unmarshal(parts[1], &request) != nil {
 		return
 	}
-	switch header.Type {
-	case "execute_input", "stream", "error":
-	default: // perhaps a large picture
+	var content []byte
+	switch {
+	case header.Type == "execute_request":
+		content = r.told.explained(header.Type, header.ID, parts[3])
+	case explain.Reads(header.Type, parts[3]):
+		content = r.told.message(header.ID, header.Type, request.ID, parts[3])
+	default:
 		return
 	}
-	content := r.told.message(header.ID, header.Type, request.ID, parts[3])
 	if bytes.Equal(content, parts[3]) {
 		return
 	}

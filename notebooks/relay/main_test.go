@@ -90,6 +90,50 @@ func TestOnlyErrorsChange(t *testing.T) {
 	}
 }
 
+// A cell that the kernel must not get is replaced in the request, which is signed again; all other
+// requests pass as they are.
+func TestRefusedRequests(t *testing.T) {
+	const key = "secret"
+	asked := [][2]string{
+		{"kernel_info_request", "{}"},
+		{"execute_request", `{"code":"%%\nfmt.Println(1)","silent":false}`},
+		{"comm_msg", `{"data":{"code":"%%\n%%"}}`},
+	}
+	fine := published(key, asked...)
+	s := &session{}
+	if out := relayed(t, s, key, fine); !bytes.Equal(out, fine) {
+		t.Error("requests that are not refused have changed")
+	}
+	out := relayed(t, s, key, published(key, [2]string{"execute_request", `{"code":"%%\n%%\nx()","silent":false,"store_history":true}`}))
+	r := relay{from: bufio.NewReader(bytes.NewReader(out[greeting:]))}
+	var frames []string
+	for {
+		_, body, err := r.frame()
+		if err != nil {
+			break
+		}
+		frames = append(frames, string(body))
+	}
+	report := frames[len(frames)-7:]
+	if report[2] != sign(key, report[3:]...) {
+		t.Error("the request is not signed anew")
+	}
+	var content map[string]any
+	if err := json.Unmarshal([]byte(report[6]), &content); err != nil || content["code"] == nil || strings.Contains(content["code"].(string), "%%") || content["store_history"] != true {
+		t.Errorf("the kernel gets %v, %v", content, err)
+	}
+	// The kernel answers, and its answers speak of the cell as it was written.
+	answer := func(kind, content string) string {
+		return string(s.message(kind, kind, "a", []byte(content))) // the id of the request
+	}
+	if input := answer("execute_input", `{"code":"stand-in","execution_count":1}`); !strings.Contains(input, `%%\n%%`) {
+		t.Errorf("Jupyter shows %s", input)
+	}
+	if report := answer("error", `{"ename":"ERROR","evalue":"x","traceback":["x"]}`); !strings.Contains(report, "Cell [1], line 2: A cell has at most one line %%") {
+		t.Errorf("Jupyter reports %s", report)
+	}
+}
+
 // Two clients are sent the same, although the session takes each message once.
 func TestClientsAreSentTheSame(t *testing.T) {
 	s := &session{}
