@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
+	"strings"
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
@@ -57,6 +59,27 @@ func (s Searcher) Worker() (_ *Worker, err error) {
 	return &Worker{f, splits, key}, err
 }
 
+// Key is a hash of everything that the scores depend on but for the settings: the data, the
+// learner, the folds and the metric.
+func (w *Worker) Key() string { return w.key }
+
+// Says says in words what a chain is, such as "fold 2 of gamma = 0.5, C = 1 … 8".
+func (w *Worker) Says(c Chain) string {
+	var parts []string
+	for i, name := range w.f.Names {
+		if len(c.Values) == 0 || len(c.Values[0]) != len(w.f.Names) {
+			break
+		}
+		first, last := c.Values[0][i], c.Values[len(c.Values)-1][i]
+		part := name + " = " + say.Number(first)
+		if first != last {
+			part += " … " + say.Number(last)
+		}
+		parts = append(parts, part)
+	}
+	return fmt.Sprintf("fold %d of %s", c.Fold+1, strings.Join(parts, ", "))
+}
+
 // Run computes a chain and returns the lines of the file of scores, one for each setting. A
 // setting that cannot be fitted has its error in its line. Run returns an error if the chain
 // is not of this search, if ctx ends, and for a panic in a user's code.
@@ -79,7 +102,11 @@ func (w *Worker) Run(ctx context.Context, c Chain) (_ []byte, err error) {
 	}
 	log := searchLog{key: w.key}
 	var lines bytes.Buffer
-	warm := &learn.Warmth{Bytes: kernels.DefaultCache}
+	workers := w.f.Description.workers
+	if workers == 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	warm := &learn.Warmth{Bytes: int64(kernels.DefaultCache / workers)}
 	for _, values := range c.Values {
 		scores, failure, err := w.f.score(ctx, values, split, warm)
 		if err != nil {
