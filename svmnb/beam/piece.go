@@ -149,8 +149,7 @@ func seat(ctx context.Context, slots int) (leave func(), err error) {
 	}
 }
 
-// piece computes piece i and writes its result. A failure is written to a file too, since not
-// every runner hands errors on.
+// piece computes piece i and writes its result, or its failure.
 func (t *task) piece(ctx context.Context, s store, i int) error {
 	kind := kinds[t.Kind]
 	if kind == nil {
@@ -173,25 +172,27 @@ func (t *task) piece(ctx context.Context, s store, i int) error {
 	if err != nil {
 		return err
 	}
+	defer leave()
 	name := t.name(i)
 	if _, err := s.fs.Size(ctx, s.path(name+doneFile)); err == nil {
-		leave()
 		return nil // another try has done it
+	}
+	if err := s.write(ctx, name+aliveFile, []byte("0")); err != nil {
+		return err // without this file nobody would know which piece has killed the worker
 	}
 	beating, still := context.WithCancel(ctx)
 	var beats sync.WaitGroup
 	beats.Go(func() {
-		for n := 0; ; n++ {
-			_ = s.write(beating, name+aliveFile, fmt.Appendf(nil, "%d", n)) // without it the driver tries the piece again
+		for n := 1; ; n++ {
 			select {
 			case <-beating.Done():
 				return
 			case <-time.After(t.Beat):
+				_ = s.write(beating, name+aliveFile, fmt.Appendf(nil, "%d", n)) // without it the driver tries the piece again
 			}
 		}
 	})
 	out, err := t.within(ctx, func(ctx context.Context) (out []byte, err error) {
-		defer leave() // a piece that does not end at its limit keeps its seat
 		err = panics.Call(func() string { return t.Says[i] }, func() (err error) {
 			out, err = kind(ctx, s, t, local, t.Args[i])
 			return err
@@ -203,8 +204,8 @@ func (t *task) piece(ctx context.Context, s store, i int) error {
 	if err == nil {
 		err = s.write(ctx, name+doneFile, out)
 	}
-	if err != nil && ctx.Err() == nil {
-		_ = s.write(ctx, name+failedFile, []byte(err.Error())) // the error is returned as well
+	if err != nil && ctx.Err() == nil && s.write(ctx, name+failedFile, []byte(err.Error())) == nil {
+		err = nil // the file tells the driver; an error would end the job, and the other pieces with it
 	}
 	s.remove(context.WithoutCancel(ctx), name+aliveFile)
 	if err != nil {
