@@ -30,7 +30,9 @@ func init() {
 		}
 		switch a.Do {
 		case "die":
-			return nil, syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			err := syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			time.Sleep(time.Hour)
+			return nil, err
 		case "exit":
 			fmt.Fprintln(os.Stderr, "out of something")
 			os.Exit(7)
@@ -39,7 +41,9 @@ func init() {
 		case "panic":
 			panic("a mistake")
 		case "stop": // the whole process stands still
-			return nil, syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			err := syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			time.Sleep(time.Hour)
+			return nil, err
 		case "hang":
 			time.Sleep(time.Hour)
 		case "wait":

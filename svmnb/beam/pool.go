@@ -21,7 +21,7 @@ import (
 // whose Runner has this address in Workers. It returns when ctx ends. A machine of a cluster
 // runs one; whoever reaches the address can start workers, so it must not be open to others.
 func Serve(ctx context.Context, address string) error {
-	p, err := startPool(address, false, new(lastWords))
+	p, err := startPool(address, false, func(string) {})
 	if err != nil {
 		return fmt.Errorf("svmnb: Serve: %w", err)
 	}
@@ -37,19 +37,19 @@ type pool struct {
 	lis    net.Listener
 	server *grpc.Server
 	inside bool
-	words  *lastWords
+	died   func(words string) // called when a worker process has died by itself
 
 	mu   sync.Mutex
 	ends map[string]func() // how to end each worker; nil when the pool has stopped
 	wait sync.WaitGroup
 }
 
-func startPool(address string, inside bool, words *lastWords) (*pool, error) {
+func startPool(address string, inside bool, died func(words string)) (*pool, error) {
 	lis, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	p := &pool{lis: lis, server: grpc.NewServer(), inside: inside, words: words, ends: map[string]func(){}}
+	p := &pool{lis: lis, server: grpc.NewServer(), inside: inside, died: died, ends: map[string]func(){}}
 	fnpb.RegisterBeamFnExternalWorkerPoolServer(p.server, p)
 	go func() { _ = p.server.Serve(lis) }() // ends by stop
 	return p, nil
@@ -102,12 +102,13 @@ func (p *pool) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fn
 		err := cmd.Wait()
 		close(over)
 		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.ends != nil && p.ends[id] != nil { // it was not ended by us
+		alone := p.ends != nil && p.ends[id] != nil // it was not ended by us
+		if alone {
 			delete(p.ends, id)
-			if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-				p.words.say(strings.TrimSpace(fmt.Sprintf("%v %s", err, tail)))
-			}
+		}
+		p.mu.Unlock()
+		if exit := (*exec.ExitError)(nil); alone && errors.As(err, &exit) {
+			p.died(strings.TrimSpace(fmt.Sprintf("%v %s", err, tail)))
 		}
 	})
 	return &fnpb.StartWorkerResponse{}, nil

@@ -109,7 +109,15 @@ func (r Runner) job(ctx context.Context, s store, file string, pieces []int, wor
 	}
 	workers := r.Workers
 	if workers == "" {
-		pool, err := startPool("localhost:0", r.inside(), words)
+		var stop context.CancelCauseFunc
+		ctx, stop = context.WithCancelCause(ctx)
+		defer stop(nil)
+		pool, err := startPool("localhost:0", r.inside(), func(text string) {
+			words.say(text)
+			if r.Endpoint == "" {
+				stop(fmt.Errorf("a worker died: %s", text)) // the embedded runner has no other, and may wait for ever
+			}
+		})
 		if err != nil {
 			return err
 		}
