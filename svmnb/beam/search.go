@@ -16,7 +16,8 @@ func init() { kinds["search"] = searchPiece }
 
 // searchSpec says how a worker process comes to the search.
 type searchSpec struct {
-	Name string `json:"name,omitempty"` // of a registered search
+	Name string      `json:"name,omitempty"` // of a registered search
+	Text *searchText `json:"text,omitempty"`
 }
 
 // Chains implements [selection.Place].
@@ -122,7 +123,8 @@ func specOf(ctx context.Context, files store, s selection.Searcher) (searchSpec,
 	if name, ok := ctx.Value(nameKey{}).(string); ok {
 		return searchSpec{Name: name}, nil
 	}
-	return searchSpec{}, arguments.Wrong("On", math.NaN(), "workers in other processes build the search for themselves; register it by RegisterSearch, and say Named")
+	text, err := writeSearch(ctx, files, s)
+	return searchSpec{Text: text}, err
 }
 
 // workers has the searches that this process has built, by their keys.
@@ -142,13 +144,7 @@ func workerOf(ctx context.Context, s store, t *task) (*selection.Worker, error) 
 	if err := json.Unmarshal(t.Spec, &spec); err != nil {
 		return nil, err
 	}
-	searches.Lock()
-	build := searches.of[spec.Name]
-	searches.Unlock()
-	if build == nil {
-		return nil, fmt.Errorf("this worker does not know a search %q; is it of the same program?", spec.Name)
-	}
-	search, err := build()
+	search, err := spec.search(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -161,4 +157,17 @@ func workerOf(ctx context.Context, s store, t *task) (*selection.Worker, error) 
 	}
 	workers.of = map[string]*selection.Worker{t.Key: w} // one search at a time, since its data may be large
 	return w, nil
+}
+
+func (spec searchSpec) search(ctx context.Context, s store) (selection.Searcher, error) {
+	if spec.Text != nil {
+		return spec.Text.search(ctx, s)
+	}
+	searches.Lock()
+	build := searches.of[spec.Name]
+	searches.Unlock()
+	if build == nil {
+		return selection.Searcher{}, fmt.Errorf("this worker does not know a search %q; is it of the same program?", spec.Name)
+	}
+	return build()
 }

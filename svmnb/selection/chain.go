@@ -41,6 +41,12 @@ type Place interface {
 // or of other data are refused.
 func (s Searcher) On(p Place) Searcher { s.place = p; return s }
 
+// Parts returns what a search is made of, for a Place that writes it down. The first metric is
+// the one by which the setting is chosen.
+func (s Searcher) Parts() (l learn.Learner, space Space, folds Folds, metrics []Metric) {
+	return s.learner, s.space, s.folds, append([]Metric{s.by}, s.also...)
+}
+
 // Worker computes chains of a search in the place where it runs.
 type Worker struct {
 	f      *SearchFit
