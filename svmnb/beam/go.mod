@@ -9,6 +9,7 @@ require (
 	github.com/svmnb/svmnb v0.0.0
 	google.golang.org/grpc v1.83.2
 	google.golang.org/protobuf v1.36.12
+	pgregory.net/rapid v1.3.0
 )
 
 require (

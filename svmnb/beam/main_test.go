@@ -2,6 +2,7 @@ package beam
 
 import (
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -10,3 +11,5 @@ func TestMain(m *testing.M) {
 	Init()
 	os.Exit(m.Run())
 }
+
+func ftoa(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
