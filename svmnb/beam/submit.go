@@ -82,7 +82,7 @@ var embedded = sync.OnceValues(func() (jobpb.JobServiceClient, error) {
 func (r Runner) pipeline(s store, file string, pieces []int) *sdk.Pipeline {
 	branches := 1
 	if r.Endpoint == "" && r.Engine == "" {
-		branches = min(bundles, len(pieces)) // the embedded runner takes each as a bundle, and divides none
+		branches = min(bundles, 2*r.slots(), len(pieces)) // the embedded runner takes each as a bundle, and divides none
 	}
 	p, root := sdk.NewPipelineWithRoot()
 	for b := range branches {
@@ -91,7 +91,7 @@ func (r Runner) pipeline(s store, file string, pieces []int) *sdk.Pipeline {
 			numbers = append(numbers, strconv.Itoa(pieces[k]))
 		}
 		col := sdk.CreateList(root, numbers)
-		if branches == 1 {
+		if r.Endpoint != "" || r.Engine != "" {
 			col = sdk.Reshuffle(root, col) // otherwise other runners leave all pieces to one worker
 		}
 		sdk.ParDo0(root, &compute{Dir: s.dir, Task: file}, col)

@@ -105,7 +105,7 @@ func (r Runner) Train(ctx context.Context, src Source, l selection.Learner, tol 
 		if err != nil {
 			return nil, err
 		}
-		most := max(leastNew, len(v.Beta)/2)
+		most := max(leastNew, v.count()/2)
 		cert, bad, err := g.run(ctx, v, 2*most/len(s.sizes)+16, max(tol/10, 1e-9), fmt.Sprintf("certificate of round %d", len(fit.Rounds)))
 		if err != nil {
 			return nil, err
@@ -206,7 +206,7 @@ func leafPiece(ctx context.Context, _ store, t *task, local any, arg json.RawMes
 	for i := range v.Row {
 		v.Row[i] = i
 	}
-	return b.learn(ctx, v, a.Costs, 0)
+	return b.learn(ctx, v, a.Costs, 0, false)
 }
 
 type mergeArg struct {
@@ -274,7 +274,7 @@ func mergePiece(ctx context.Context, s store, t *task, local any, arg json.RawMe
 		all.Block = append(all.Block, slices.Repeat([]int{out.Block}, len(out.Rows))...)
 	}
 	all.Data = join(parts)
-	return b.learn(ctx, &all, a.Costs, a.Tol)
+	return b.learn(ctx, &all, a.Costs, a.Tol, len(a.Found) > 0)
 }
 
 // join returns the points of several parts of the same data, one part after the other.
@@ -304,8 +304,8 @@ func join(parts []*datasets.Dataset) *datasets.Dataset {
 }
 
 // learn learns the machine of some points from the coefficients that they have, and returns the
-// support vectors.
-func (b *blocksOf) learn(ctx context.Context, v *vectors, per targetCosts, tol float64) ([]byte, error) {
+// support vectors. keep keeps the other points too, if they are not many more.
+func (b *blocksOf) learn(ctx context.Context, v *vectors, per targetCosts, tol float64, keep bool) ([]byte, error) {
 	loss, err := b.l.Divide()
 	if err != nil {
 		return nil, err
@@ -340,7 +340,20 @@ func (b *blocksOf) learn(ctx context.Context, v *vectors, per targetCosts, tol f
 	if math.IsNaN(v.Bias) {
 		return nil, fmt.Errorf("the solver has found no bias")
 	}
+	if keep && len(v.Beta) <= max(10*leastNew, 4*v.count()) {
+		return v.encode() // points that leave the set may come back, and cost a round each time
+	}
 	return v.support().encode()
+}
+
+// count returns the number of support vectors.
+func (v *vectors) count() (n int) {
+	for _, b := range v.Beta {
+		if b != 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // support returns the vectors with β ≠ 0, or one if there are none.
