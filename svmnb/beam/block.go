@@ -38,14 +38,14 @@ type blocksOf struct {
 }
 
 // ready returns what a piece needs, from memory or built from the specification.
-func ready(t *task, local any) (*blocksOf, error) {
+func ready(ctx context.Context, s store, t *task, local any) (*blocksOf, error) {
 	if b, ok := local.(*blocksOf); ok {
 		return b, nil
 	}
 	b := new(blocksOf)
 	err := json.Unmarshal(t.Spec, b)
 	if err == nil {
-		b.src, err = b.Source.source()
+		b.src, err = b.Source.source(ctx, s)
 	}
 	if err == nil && b.Learner != "" {
 		b.l, err = readDivided(b.Learner)
@@ -83,13 +83,13 @@ func divided(l selection.Learner) (d learn.Divided, loss learn.Loss, text string
 }
 
 // over returns the common part of passes over src, and its specification for other processes.
-func (r Runner) over(src Source, d learn.Divided, text string) (*blocksOf, error) {
+func (r Runner) over(ctx context.Context, files store, src Source, d learn.Divided, text string) (*blocksOf, error) {
 	b := &blocksOf{Learner: text, src: src, l: d}
 	if r.inside() {
 		return b, nil
 	}
 	var err error
-	if b.Source, err = specOfSource(src); err != nil {
+	if b.Source, err = specOfSource(ctx, files, src); err != nil {
 		return nil, err
 	}
 	if text != "" {
@@ -122,8 +122,8 @@ type blockSurvey struct {
 	Digest  string
 }
 
-func surveyPiece(ctx context.Context, _ store, t *task, local any, arg json.RawMessage) ([]byte, error) {
-	b, err := ready(t, local)
+func surveyPiece(ctx context.Context, files store, t *task, local any, arg json.RawMessage) ([]byte, error) {
+	b, err := ready(ctx, files, t, local)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (r Runner) survey(ctx context.Context, files store, src Source) (*survey, e
 	if n < 1 {
 		return nil, arguments.Wrong("Source", float64(n), "the source has no blocks")
 	}
-	b, err := r.over(src, nil, "")
+	b, err := r.over(ctx, files, src, nil, "")
 	if err != nil {
 		return nil, err
 	}
@@ -408,7 +408,7 @@ type gapOut struct {
 
 // gapPiece computes what one block adds to the certificate, and its worst violators.
 func gapPiece(ctx context.Context, s store, t *task, local any, arg json.RawMessage) ([]byte, error) {
-	b, err := ready(t, local)
+	b, err := ready(ctx, s, t, local)
 	if err != nil {
 		return nil, err
 	}

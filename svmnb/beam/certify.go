@@ -127,7 +127,7 @@ func (g *gapPass) run(ctx context.Context, v *vectors, most int, tol float64, wh
 	if err := g.files.write(ctx, file, text); err != nil {
 		return fail(fmt.Errorf("svmnb: Dir: %w", err))
 	}
-	b, err := g.r.over(g.src, g.d, g.text)
+	b, err := g.r.over(ctx, g.files, g.src, g.d, g.text)
 	if err != nil {
 		return fail(err)
 	}

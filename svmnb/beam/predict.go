@@ -58,7 +58,7 @@ func (r Runner) Predict(ctx context.Context, src Source, m *model.Model, out str
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.over(src, nil, "")
+	b, err := r.over(ctx, files, src, nil, "")
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func readModel(ctx context.Context, s store, name string) (*model.Model, error) 
 }
 
 func predictPiece(ctx context.Context, s store, t *task, local any, arg json.RawMessage) ([]byte, error) {
-	b, err := ready(t, local)
+	b, err := ready(ctx, s, t, local)
 	if err != nil {
 		return nil, err
 	}

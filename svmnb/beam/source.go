@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -355,10 +354,16 @@ func (r *registeredSource) Block(ctx context.Context, i int) (*datasets.Dataset,
 type sourceSpec struct {
 	Files *Files `json:"files,omitempty"`
 	Name  string `json:"name,omitempty"`
+
+	Data   string `json:"data,omitempty"` // file in the folder, of Memory
+	Blocks int    `json:"blocks,omitempty"`
 }
 
-func specOfSource(src Source) (sourceSpec, error) {
+func specOfSource(ctx context.Context, files store, src Source) (sourceSpec, error) {
 	switch s := src.(type) {
+	case memory:
+		name, err := writeData(ctx, files, s.data)
+		return sourceSpec{Data: name, Blocks: s.blocks}, err
 	case Files:
 		return sourceSpec{Files: &s}, nil
 	case *Files:
@@ -372,7 +377,11 @@ func specOfSource(src Source) (sourceSpec, error) {
 // builtSources are the registered sources that this process has built.
 var builtSources sync.Map
 
-func (spec sourceSpec) source() (Source, error) {
+func (spec sourceSpec) source(ctx context.Context, files store) (Source, error) {
+	if spec.Data != "" {
+		data, err := readData(ctx, files, spec.Data)
+		return memory{data, spec.Blocks}, err
+	}
 	if spec.Files != nil {
 		return *spec.Files, nil
 	}
@@ -390,18 +399,4 @@ func (spec sourceSpec) source() (Source, error) {
 		builtSources.Store(spec.Name, s)
 	}
 	return s, err
-}
-
-// passSource returns the source of a task.
-func passSource(local any, spec json.RawMessage) (Source, error) {
-	if l, ok := local.(interface{ source() Source }); ok {
-		return l.source(), nil
-	}
-	var s struct {
-		Source sourceSpec `json:"source"`
-	}
-	if err := json.Unmarshal(spec, &s); err != nil {
-		return nil, err
-	}
-	return s.Source.source()
 }

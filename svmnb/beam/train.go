@@ -154,7 +154,7 @@ type leafArg struct {
 
 // leaves learns each block for itself and returns the files of their support vectors.
 func (g *gapPass) leaves(ctx context.Context) ([]string, error) {
-	b, err := g.r.over(g.src, g.d, g.text)
+	b, err := g.r.over(ctx, g.files, g.src, g.d, g.text)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +189,8 @@ func (p *pass) files() []string {
 	return list
 }
 
-func leafPiece(ctx context.Context, _ store, t *task, local any, arg json.RawMessage) ([]byte, error) {
-	b, err := ready(t, local)
+func leafPiece(ctx context.Context, s store, t *task, local any, arg json.RawMessage) ([]byte, error) {
+	b, err := ready(ctx, s, t, local)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +223,7 @@ func (g *gapPass) merge(ctx context.Context, sets []string, what string) ([]stri
 }
 
 func (g *gapPass) mergeSets(ctx context.Context, sets, bad [][]string, tol float64, what string) ([]string, error) {
-	b, err := g.r.over(g.src, g.d, g.text)
+	b, err := g.r.over(ctx, g.files, g.src, g.d, g.text)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +238,7 @@ func (g *gapPass) mergeSets(ctx context.Context, sets, bad [][]string, tol float
 }
 
 func mergePiece(ctx context.Context, s store, t *task, local any, arg json.RawMessage) ([]byte, error) {
-	b, err := ready(t, local)
+	b, err := ready(ctx, s, t, local)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
+	"github.com/svmnb/svmnb/svmnb/internal/letter"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
@@ -46,18 +47,12 @@ var readMetrics = []selection.Metric{
 }
 
 // placeholder is the name of the data in the text of a description.
-const placeholder = "data"
+const placeholder = letter.Data
 
 // write returns the text of a learner, or an error if it cannot be read back.
 func write(l learn.Learner) (string, error) {
-	data := *l.Data()
-	data.Name = placeholder
-	rows := make([]int, data.N())
-	for i := range rows {
-		rows[i] = i
-	}
-	text := l.With(&data, rows).String()
-	_, err := readLearner(text, &data)
+	text := letter.Text(l)
+	_, err := readLearner(text, l.Data())
 	return text, err
 }
 
@@ -264,6 +259,11 @@ func (t *searchText) search(ctx context.Context, files store) (selection.Searche
 	if err != nil {
 		return selection.Searcher{}, err
 	}
+	return t.over(data)
+}
+
+// over returns the search of the text over the data.
+func (t *searchText) over(data *datasets.Dataset) (selection.Searcher, error) {
 	l, err := readLearner(t.Learner, data)
 	if err != nil {
 		return selection.Searcher{}, err
