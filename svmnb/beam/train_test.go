@@ -28,7 +28,7 @@ func near(t *testing.T, what string, got, want, rel float64) {
 }
 
 // asFile writes a data set into a file.
-func asFile(t *testing.T, name string, data *datasets.Dataset, write func(*os.File) error) string {
+func asFile(t *testing.T, name string, write func(*os.File) error) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	file, err := os.Create(path)
@@ -42,7 +42,7 @@ func asFile(t *testing.T, name string, data *datasets.Dataset, write func(*os.Fi
 }
 
 func sparse(t *testing.T, data *datasets.Dataset) (*datasets.Dataset, string) {
-	path := asFile(t, "points.libsvm", data, func(f *os.File) error { return data.WriteLIBSVM(f) })
+	path := asFile(t, "points.libsvm", func(f *os.File) error { return data.WriteLIBSVM(f) })
 	s, err := datasets.LoadLIBSVMSparse(path, data.D())
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestTrain(t *testing.T) {
 func TestTrainFromFiles(t *testing.T) {
 	noisy := datasets.Moons(900, 0.3, 7)
 	c := svmnb.Classify(noisy).Kernel(kernels.RBF(1)).C(5)
-	table := asFile(t, "points.csv", noisy, func(f *os.File) error { return noisy.WriteCSV(f) })
+	table := asFile(t, "points.csv", func(f *os.File) error { return noisy.WriteCSV(f) })
 	_, points := sparse(t, noisy)
 	var first *Fit
 	for _, src := range []Files{
