@@ -39,6 +39,7 @@ type Runner struct {
 
 	// Processes is the number of worker processes on this machine; 0 computes in this process.
 	// The workers are further processes of this program, which must call [Init] first in main.
+	// With Endpoint, it is their number on each machine of the other runner; 0 means 1.
 	Processes int
 
 	// Endpoint is the job server of another runner, such as "localhost:8099" for Flink or Spark;
@@ -68,7 +69,8 @@ type Runner struct {
 	// Watch is called before the first piece and after every piece, one call at a time.
 	Watch func(Progress)
 
-	beat time.Duration // how often a worker says that it is alive; 0 means a second
+	started func(pid int) // for tests: called for every worker process
+	beat    time.Duration // how often a worker says that it is alive; 0 means a second
 }
 
 // Progress says how far one pass over the pieces is.
@@ -111,8 +113,8 @@ func (r Runner) check() error {
 		at("Idle", r.Idle.Seconds(), "give a time, or 0 for a minute"),
 		at("Limit", r.Limit.Seconds(), "give a time, or 0 for an hour"),
 	)
-	if r.Engine != "" && (r.Processes > 0 || r.Endpoint != "") || r.Processes > 0 && r.Endpoint != "" {
-		err = errors.Join(err, arguments.Wrong("Runner", math.NaN(), "Processes, Endpoint and Engine exclude each other; give one of them, or none to compute in this process"))
+	if r.Engine != "" && (r.Processes > 0 || r.Endpoint != "") {
+		err = errors.Join(err, arguments.Wrong("Runner", math.NaN(), "Engine excludes Processes and Endpoint; give one of them, or none to compute in this process"))
 	}
 	if (r.Engine != "" || r.Endpoint != "") && r.Dir == "" {
 		err = errors.Join(err, arguments.Wrong("Dir", math.NaN(), "there is no folder for the results; give one that this program and all workers reach"))

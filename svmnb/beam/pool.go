@@ -37,6 +37,7 @@ type pool struct {
 	lis    net.Listener
 	server *grpc.Server
 	inside bool
+	begun  func(pid int)      // for tests; may be nil
 	died   func(words string) // called when a worker process has died by itself
 
 	mu   sync.Mutex
@@ -92,6 +93,9 @@ func (p *pool) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fn
 	cmd.Stderr = tail
 	if err := cmd.Start(); err != nil {
 		return refuse("%v", err)
+	}
+	if p.begun != nil {
+		p.begun(cmd.Process.Pid)
 	}
 	over := make(chan struct{})
 	p.ends[id] = sync.OnceFunc(func() {

@@ -122,6 +122,9 @@ func (r Runner) job(ctx context.Context, s store, file string, pieces []int, wor
 			return err
 		}
 		defer pool.stop()
+		pool.mu.Lock()
+		pool.begun = r.started
+		pool.mu.Unlock()
 		workers = pool.address()
 	}
 	var client jobpb.JobServiceClient
