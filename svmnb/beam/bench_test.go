@@ -2,6 +2,7 @@ package beam
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -100,4 +101,18 @@ func BenchmarkCertify(b *testing.B) {
 			})
 		}
 	}
+}
+
+// gauss is n points of two classes of 20 features, which overlap.
+func gauss(n int) *datasets.Dataset {
+	rng := rand.New(rand.NewPCG(7, 1))
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = make([]float64, 20)
+		y[i] = float64(i%2)*2 - 1
+		for j := range x[i] {
+			x[i][j] = rng.NormFloat64() + 0.4*y[i]
+		}
+	}
+	return datasets.New(x, y)
 }

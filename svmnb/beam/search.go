@@ -67,8 +67,8 @@ var searches struct {
 	of map[string]func() (selection.Searcher, error)
 }
 
-// RegisterSearch names a search, for worker processes to build it for themselves; see [Named].
-// It is called in main before [Init], or in an init function.
+// RegisterSearch names a search, for worker processes to build it for themselves; see
+// [Runner.Named]. It is called in main before [Init], or in an init function.
 func RegisterSearch(name string, build func() (selection.Searcher, error)) {
 	searches.Lock()
 	defer searches.Unlock()
