@@ -2,6 +2,7 @@ package beam
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -99,44 +100,23 @@ func on(t *testing.T, r Runner) {
 	}
 }
 
-// The job server of another runner that runs already.
-func TestEndpoint(t *testing.T) {
-	endpoint := os.Getenv("SVMNB_BEAM_ENDPOINT")
-	if endpoint == "" {
-		t.Skip("SVMNB_BEAM_ENDPOINT does not name a job server, such as localhost:8099")
+// freePort returns a port that nobody uses.
+func freePort(t *testing.T) string {
+	lis, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	on(t, Runner{Endpoint: endpoint, Processes: 2})
+	defer lis.Close()
+	return fmt.Sprint(lis.Addr().(*net.TCPAddr).Port)
 }
 
-// flink starts Beam's job server for Flink, with a cluster inside, and returns its address.
-func flink(t *testing.T) string {
-	jar := os.Getenv("SVMNB_FLINK")
-	if jar == "" {
-		t.Skip("SVMNB_FLINK does not name the jar of Beam's job server for Flink (beam-runners-flink-…-job-server of Maven Central)")
-	}
-	java, err := exec.LookPath("java")
-	if err != nil {
-		t.Skip("there is no java for Flink")
-	}
-	port := func() int {
-		lis, err := net.Listen("tcp", "localhost:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer lis.Close()
-		return lis.Addr().(*net.TCPAddr).Port
-	}
-	jobs := port()
-	log, err := os.Create(filepath.Join(t.TempDir(), "flink.log"))
+// serve starts a job server, waits until it answers, and ends it with the test.
+func serve(t *testing.T, port, name string, args ...string) string {
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The folder of the configuration gives the embedded cluster four slots.
-	conf := t.TempDir()
-	if err := os.WriteFile(filepath.Join(conf, "flink-conf.yaml"), []byte("taskmanager.numberOfTaskSlots: 4\nparallelism.default: 4\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(java, "-jar", jar, "--job-port", fmt.Sprint(jobs), "--artifact-port", fmt.Sprint(port()), "--expansion-port", fmt.Sprint(port()), "--flink-conf-dir", conf)
+	cmd := exec.Command(name, args...)
 	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -145,36 +125,30 @@ func flink(t *testing.T) string {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		log.Close()
-		if t.Failed() {
-			if text, err := os.ReadFile(log.Name()); err == nil {
-				t.Logf("the job server says:\n%s", text[max(0, len(text)-8000):])
-			}
+		if text, err := os.ReadFile(log.Name()); t.Failed() && err == nil {
+			t.Logf("the job server says:\n%s", text[max(0, len(text)-8000):])
 		}
 	})
-	address := fmt.Sprintf("localhost:%d", jobs)
-	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(200 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", address); err == nil {
+	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", "localhost:"+port); err == nil {
 			conn.Close()
-			return address
+			return "localhost:" + port
 		}
 	}
 	t.Fatal("the job server does not answer")
 	return ""
 }
 
-// On Flink, all results are those of this process. Flink retries a worker that is killed, and a
-// poisoned piece ends with an error that names it.
-func TestFlink(t *testing.T) {
-	endpoint := flink(t)
-	r := Runner{Endpoint: endpoint, Processes: 2, Parallelism: 4}
-	on(t, r)
-
+// killed runs a search on a runner and kills one of its workers.
+func onKilled(t *testing.T, r Runner) {
+	t.Helper()
 	want, err := longer().Fit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	killer, killed := killing(Runner{Endpoint: endpoint, Processes: 2, Parallelism: 4, Dir: t.TempDir()})
-	got, err := longer().On(killer).Fit(t.Context())
+	r.Dir = t.TempDir()
+	r, killed := killing(r)
+	got, err := longer().On(r).Fit(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,11 +156,61 @@ func TestFlink(t *testing.T) {
 		t.Error("no worker was killed: the search is too short for this test")
 	}
 	same(t, got, want)
+}
 
+// onPoisoned runs a piece on a runner that kills each worker that tries it.
+func onPoisoned(t *testing.T, r Runner) {
+	t.Helper()
+	r.Dir = t.TempDir()
 	ctx, stop := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer stop()
-	r.Dir = t.TempDir()
-	if _, err := strangePass(ctx, r, "flink", map[int]string{3: "die"}, "", 6); err == nil || ctx.Err() != nil {
+	var piece *PieceError
+	if _, err := strangePass(ctx, r, "poison", map[int]string{3: "die"}, "", 6); !errors.As(err, &piece) || piece.Piece != "piece 3" {
 		t.Errorf("a piece that kills its workers: %v", err)
 	}
+}
+
+// The runner of Beam's Python SDK, which is a program of other people behind the same protocol,
+// gives the bits of this process. It does not replace a worker that was killed; the watchdog does.
+func TestPythonRunner(t *testing.T) {
+	env := os.Getenv("SVMNB_APACHEBEAM")
+	if env == "" {
+		t.Skip("SVMNB_APACHEBEAM does not name a virtual environment with the packages of .ci/apachebeam.txt")
+	}
+	port := freePort(t)
+	endpoint := serve(t, port, filepath.Join(env, "bin", "python"), "-m", "apache_beam.runners.portability.local_job_service_main", "--port", port)
+	r := Runner{Endpoint: endpoint, Idle: 5 * time.Second}
+	on(t, r)
+	onKilled(t, r)
+	r.Tries = 2
+	onPoisoned(t, r)
+}
+
+// flink starts Beam's job server for Flink, with a cluster inside, and returns its address.
+func flink(t *testing.T) string {
+	jar := os.Getenv("SVMNB_FLINK")
+	if jar == "" {
+		t.Skip("SVMNB_FLINK does not name the jar of Beam's job server for Flink, beam-runners-flink-…-job-server of Maven Central")
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		t.Skip("there is no java, which Flink needs")
+	}
+	conf := t.TempDir() // four slots; the name of the file depends on the version of Flink
+	for _, name := range []string{"config.yaml", "flink-conf.yaml"} {
+		if err := os.WriteFile(filepath.Join(conf, name), []byte("taskmanager.numberOfTaskSlots: 4\nparallelism.default: 4\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	port := freePort(t)
+	return serve(t, port, java, "-jar", jar, "--job-port", port, "--artifact-port", freePort(t), "--expansion-port", freePort(t), "--flink-conf-dir", conf)
+}
+
+// On Flink, all results are those of this process. Flink retries the pieces of a worker that is
+// killed, and a poisoned piece ends with an error that names it.
+func TestFlink(t *testing.T) {
+	r := Runner{Endpoint: flink(t), Processes: 2, Parallelism: 4}
+	on(t, r)
+	onKilled(t, r)
+	onPoisoned(t, r)
 }
