@@ -53,6 +53,10 @@ func ready(ctx context.Context, s store, t *task, local any) (*blocksOf, error) 
 	return b, err
 }
 
+// Later stands in a description for the data that [Runner.Train] and [Runner.Certify] read in
+// blocks, as in svmnb.Classify(beam.Later).
+var Later = &datasets.Dataset{Name: placeholder}
+
 // readDivided reads a description without data.
 func readDivided(text string) (learn.Divided, error) {
 	l, err := readLearner(text, &datasets.Dataset{})
@@ -69,7 +73,7 @@ func readDivided(text string) (learn.Divided, error) {
 // divided returns the description, its loss and its text without data.
 func divided(l selection.Learner) (d learn.Divided, loss learn.Loss, text string, err error) {
 	if l == nil {
-		return nil, loss, "", arguments.Wrong("Train", math.NaN(), "the description is nil; give one such as svmnb.Classify(some).Kernel(kernels.RBF(0.5)).C(10), whose data are not used")
+		return nil, loss, "", arguments.Wrong("Train", math.NaN(), "the description is nil; give one such as svmnb.Classify(beam.Later).Kernel(kernels.RBF(0.5)).C(10)")
 	}
 	d, ok := l.Learning().(learn.Divided)
 	if !ok {

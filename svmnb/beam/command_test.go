@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -188,4 +190,85 @@ func TestCommand(t *testing.T) {
 			t.Errorf("%q: code %d, %q", bad, code, said)
 		}
 	}
+}
+
+// A run whose program is killed goes on from the files that it has, and comes to the same model.
+// Its worker processes end with it.
+func TestKilledDriver(t *testing.T) {
+	noisy := datasets.Moons(6000, 0.3, 7)
+	table := asFile(t, "points.csv", func(f *os.File) error { return noisy.WriteCSV(f) })
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	start := func(work, file string, processes int) *exec.Cmd {
+		cmd := exec.Command(self, "-dir", work, "-processes", fmt.Sprint(processes), "train", "-learner", "Classify(data).Kernel(RBF(1)).C(5)", "-model", file, "-files", table, "-bytes", "12000")
+		cmd.Env = append(os.Environ(), "SVMNB_TEST_COMMAND=1")
+		return cmd
+	}
+	plain := filepath.Join(dir, "plain")
+	if out, err := start(filepath.Join(dir, "work-plain"), plain, 0).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, processes := range []int{0, 2} {
+		work, file := filepath.Join(dir, fmt.Sprint("work-", processes)), filepath.Join(dir, fmt.Sprint("model-", processes))
+		cmd := start(work, file, processes)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := func() int {
+			list, err := filepath.Glob(filepath.Join(work, "*"+doneFile))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(list)
+		}
+		for until := time.Now().Add(time.Minute); done() < 5 && time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
+		}
+		_ = cmd.Process.Kill()
+		if err := cmd.Wait(); err == nil {
+			t.Error("the program ended before it was killed: the work is too short for this test")
+		}
+		if _, err := os.Stat(file); err == nil || done() == 0 {
+			t.Errorf("the killed program has a model, or no results: %d", done())
+		}
+		out, err := start(work, file, processes).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		want, err := os.ReadFile(plain)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("the model of the run that went on is another one, %v", err)
+		}
+	}
+	for until := time.Now().Add(20 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		left := workersOf(t, self)
+		if len(left) == 0 {
+			break
+		}
+		if time.Now().After(until) {
+			t.Fatalf("worker processes are left: %v", left)
+		}
+	}
+}
+
+// workersOf lists the worker processes of a program; none where there is no /proc.
+func workersOf(t *testing.T, self string) (pids []string) {
+	list, err := filepath.Glob("/proc/[0-9]*/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range list {
+		if exe, err := os.Readlink(link); err == nil && exe == self {
+			env, err := os.ReadFile(filepath.Join(filepath.Dir(link), "environ"))
+			if err == nil && bytes.Contains(env, []byte(workerVariable)) {
+				pids = append(pids, filepath.Base(filepath.Dir(link)))
+			}
+		}
+	}
+	return pids
 }

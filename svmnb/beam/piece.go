@@ -12,6 +12,7 @@ import (
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 
 	"github.com/svmnb/svmnb/internal/panics"
+	"github.com/svmnb/svmnb/kernels"
 )
 
 // task is what all pieces of one pass have in common. It is written to a file of the folder, and
@@ -30,6 +31,11 @@ type task struct {
 
 // name returns the name of the files of piece i. It is the same for the same work.
 func (t *task) name(i int) string { return hash([]byte(t.Kind), []byte(t.Key), t.Args[i]) }
+
+// cache is the memory for kernel rows of one piece, unless its description says otherwise.
+func (t *task) cache() int64 {
+	return int64(kernels.DefaultCache / max(1, min(t.Slots, len(t.Args))))
+}
 
 // The endings of the files of a piece.
 const (
@@ -248,10 +254,10 @@ func both(a, b context.Context) (context.Context, func()) {
 	return ctx, func() { free(); stop(nil) }
 }
 
-// cores is the number of pieces that the embedded runner computes in one job, and how many jobs
-// it takes to use all processors.
-const bundles = 8 // Beam's embedded runner computes so many bundles of a job at the same time
+// bundles is how many parts of a job Beam's embedded runner computes at the same time.
+const bundles = 8
 
+// jobsFor returns how many jobs it takes to use all processes, or all processors.
 func jobsFor(processes int) int {
 	if processes > 0 {
 		return processes

@@ -91,6 +91,10 @@ func (p *pool) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fn
 	cmd.Env = append(os.Environ(), workerVariable+"="+id+" "+control+" "+logging)
 	tail := new(tail)
 	cmd.Stderr = tail
+	leash, err := cmd.StdinPipe() // it breaks when this process dies, and then the worker ends
+	if err != nil {
+		return refuse("%v", err)
+	}
 	if err := cmd.Start(); err != nil {
 		return refuse("%v", err)
 	}
@@ -104,6 +108,7 @@ func (p *pool) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fn
 	})
 	p.wait.Go(func() {
 		err := cmd.Wait()
+		leash.Close()
 		close(over)
 		p.mu.Lock()
 		alone := p.ends != nil && p.ends[id] != nil // it was not ended by us

@@ -41,6 +41,10 @@ func Init() {
 			fmt.Fprintf(os.Stderr, "svmnb: %s is %q, and has a name and two addresses\n", workerVariable, text)
 			os.Exit(2)
 		}
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin) // returns when the pool dies, which holds the other end
+			os.Exit(1)
+		}()
 		err := harness.MainWithOptions(grpcx.WriteWorkerID(context.Background(), part[0]), part[2], part[1], harness.Options{})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "svmnb: the worker ends:", err)

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
-	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
@@ -206,7 +205,7 @@ func leafPiece(ctx context.Context, s store, t *task, local any, arg json.RawMes
 	for i := range v.Row {
 		v.Row[i] = i
 	}
-	return b.learn(ctx, v, a.Costs, 0, false)
+	return b.learn(ctx, v, a.Costs, 0, false, t.cache())
 }
 
 type mergeArg struct {
@@ -274,7 +273,7 @@ func mergePiece(ctx context.Context, s store, t *task, local any, arg json.RawMe
 		all.Block = append(all.Block, slices.Repeat([]int{out.Block}, len(out.Rows))...)
 	}
 	all.Data = join(parts)
-	return b.learn(ctx, &all, a.Costs, a.Tol, len(a.Found) > 0)
+	return b.learn(ctx, &all, a.Costs, a.Tol, len(a.Found) > 0, t.cache())
 }
 
 // join returns the points of several parts of the same data, one part after the other.
@@ -305,7 +304,7 @@ func join(parts []*datasets.Dataset) *datasets.Dataset {
 
 // learn learns the machine of some points from the coefficients that they have, and returns the
 // support vectors. keep keeps the other points too, if they are not many more.
-func (b *blocksOf) learn(ctx context.Context, v *vectors, per targetCosts, tol float64, keep bool) ([]byte, error) {
+func (b *blocksOf) learn(ctx context.Context, v *vectors, per targetCosts, tol float64, keep bool, cache int64) ([]byte, error) {
 	loss, err := b.l.Divide()
 	if err != nil {
 		return nil, err
@@ -321,7 +320,7 @@ func (b *blocksOf) learn(ctx context.Context, v *vectors, per targetCosts, tol f
 	if tol > 0 {
 		part, _ = part.Set("tol", tol)
 	}
-	w := &learn.Warmth{Bytes: kernels.DefaultCache}
+	w := &learn.Warmth{Bytes: cache}
 	if slices.ContainsFunc(v.Beta, func(b float64) bool { return b != 0 }) {
 		w.From(v.Beta, cost, loss.Real)
 	}
