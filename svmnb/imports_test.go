@@ -23,10 +23,10 @@ var layers = [][]string{
 	{"svmnb/internal/machines", "svmnb/internal/sheet", "svmnb/transform"},
 	{"svmnb/model", "svmnb/display"},
 	{"svmnb/internal/learn", "svmnb/internal/screen"},
-	{"svmnb/internal/testkit"},
+	{"svmnb/internal/testkit", "svmnb/internal/letter"},
 	{"svmnb", "svmnb/gp"},
 	{"svmnb/selection", "svmnb/play"},
-	{"svmnb/bayesopt"},
+	{"svmnb/bayesopt", "svmnb/remote"},
 	{"internal/bench", "internal/differential", "notebooks/...", "docs/service"},
 }
 

@@ -42,6 +42,7 @@ type Searcher struct {
 	oneSE   bool
 	workers int
 	watch   func(SearchProgress)
+	place   Place // where the scores are computed; nil for here
 	err     error
 }
 
@@ -183,37 +184,11 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 		return nil, err
 	}
 	began := time.Now()
-	if s.learner == nil {
-		return nil, arguments.Wrong("Search", math.NaN(), "the search is empty; say for example selection.Search(svmnb.Classify(data), grid, folds)")
-	}
-	if err := errors.Join(s.err, s.learner.Fault()); err != nil {
-		return nil, err
-	}
-	data := s.learner.Data()
-	if err := steps.CheckMissing(data); err != nil {
-		return nil, err
-	}
-	splits, err := split(s.folds, data)
+	f, splits, err := s.begin()
 	if err != nil {
 		return nil, err
 	}
-	f := &SearchFit{Description: s, Metric: s.by, Also: s.also, Folds: len(splits), best: -1, chosen: -1}
-	f.Twins, f.Points = twins(splits, data)
-	var values [][]float64
-	if f.Names, values, err = s.space.Settings(); err != nil {
-		return nil, err
-	}
-	for i, name := range f.Names {
-		if i > 0 && slices.ContainsFunc(f.Names[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
-			return nil, arguments.Wrong("Search", math.NaN(), "the parameter %s is given twice", name)
-		}
-	}
-	for _, v := range values {
-		if err := f.add(v); err != nil {
-			return nil, err
-		}
-	}
-	log, err := openLog(s, data)
+	log, err := openLog(s, s.learner.Data())
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +205,41 @@ func (s Searcher) Fit(ctx context.Context) (_ *SearchFit, err error) {
 		}
 	}
 	return f, err
+}
+
+// begin checks the description and lists the folds and the settings.
+func (s Searcher) begin() (*SearchFit, []Split, error) {
+	if s.learner == nil {
+		return nil, nil, arguments.Wrong("Search", math.NaN(), "the search is empty; say for example selection.Search(svmnb.Classify(data), grid, folds)")
+	}
+	if err := errors.Join(s.err, s.learner.Fault()); err != nil {
+		return nil, nil, err
+	}
+	data := s.learner.Data()
+	if err := steps.CheckMissing(data); err != nil {
+		return nil, nil, err
+	}
+	splits, err := split(s.folds, data)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := &SearchFit{Description: s, Metric: s.by, Also: s.also, Folds: len(splits), best: -1, chosen: -1}
+	f.Twins, f.Points = twins(splits, data)
+	var values [][]float64
+	if f.Names, values, err = s.space.Settings(); err != nil {
+		return nil, nil, err
+	}
+	for i, name := range f.Names {
+		if i > 0 && slices.ContainsFunc(f.Names[:i], func(other string) bool { return strings.EqualFold(name, other) }) {
+			return nil, nil, arguments.Wrong("Search", math.NaN(), "the parameter %s is given twice", name)
+		}
+	}
+	for _, v := range values {
+		if err := f.add(v); err != nil {
+			return nil, nil, err
+		}
+	}
+	return f, splits, nil
 }
 
 // add appends a trial without scores.

@@ -130,12 +130,12 @@ func keptSearch(s Searcher) (string, error) {
 // openLog reads the scores in the file and opens it for more.
 func openLog(s Searcher, data *datasets.Dataset) (*searchLog, error) {
 	log := &searchLog{known: map[string]searchEntry{}}
-	if s.file == "" {
+	if s.file == "" && s.place == nil {
 		return log, nil
 	}
 	var err error
-	if log.key, err = searchKey(s, data); err != nil {
-		return nil, err
+	if log.key, err = searchKey(s, data); err != nil || s.file == "" {
+		return log, err
 	}
 	if err := log.open(s); err != nil {
 		log.close()
@@ -276,11 +276,8 @@ func (l *searchLog) find(names []string, values []float64, fold, points int, als
 	return e, ok
 }
 
-// append writes the scores of a fold, or why it failed.
-func (l *searchLog) append(names []string, values []float64, fold, points int, scores []float64, also []Metric, failure string) error {
-	if l.file == nil {
-		return nil
-	}
+// entryOf returns the entry for the scores of a fold, or for why it failed.
+func entryOf(names []string, values []float64, fold, points int, scores []float64, also []Metric, failure string) searchEntry {
 	e := searchEntry{At: point(names, values), Fold: fold, Points: points, Error: failure}
 	if failure == "" {
 		e.Score = &scores[0]
@@ -295,6 +292,15 @@ func (l *searchLog) append(names []string, values []float64, fold, points int, s
 			}
 		}
 	}
+	return e
+}
+
+// append writes the scores of a fold, or why it failed.
+func (l *searchLog) append(names []string, values []float64, fold, points int, scores []float64, also []Metric, failure string) error {
+	if l.file == nil {
+		return nil
+	}
+	e := entryOf(names, values, fold, points, scores, also, failure)
 	if err := l.line(l.file, e); err != nil {
 		return fmt.Errorf("svmnb: File: %w", err)
 	}

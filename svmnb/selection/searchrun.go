@@ -3,7 +3,6 @@ package selection
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"runtime"
@@ -14,7 +13,6 @@ import (
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -205,6 +203,9 @@ func (r *searchRun) round(ctx context.Context, trials []int, points int) error {
 		return fmt.Errorf("svmnb: Search: %w", err)
 	}
 	all := f.chains(trials)
+	if s.place != nil {
+		return r.elsewhere(ctx, all, points)
+	}
 	workers := s.workers
 	if workers == 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -223,22 +224,10 @@ func (r *searchRun) round(ctx context.Context, trials []int, points int) error {
 			if known || inner.Err() != nil {
 				continue // one failed fold is enough to reject a setting
 			}
-			var scores []float64
-			l, err := f.learnerAt(t.Values)
-			if err == nil {
-				scores, err = validate(inner, l, splits[c.fold], f.Metric, f.Also, w)
-			}
-			if errors.As(err, new(*svmnb.PanicError)) {
-				stop(err) // a panic is a mistake in the user's code; it ends the search
-			}
-			if inner.Err() != nil {
-				continue
-			}
-			failure := ""
+			scores, failure, err := f.score(inner, t.Values, splits[c.fold], w)
 			if err != nil {
-				failure = err.Error()
-			} else if v := scores[0]; math.IsNaN(v) || math.IsInf(v, 0) {
-				failure = fmt.Sprintf("the score is %v", v)
+				stop(err)
+				continue
 			}
 			r.mu.Lock()
 			if err := r.log.append(f.Names, t.Values, c.fold, points, scores, f.Also, failure); err != nil {

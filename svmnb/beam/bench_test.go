@@ -1,0 +1,118 @@
+package beam
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/selection"
+)
+
+// digits is a search of 10 × 10 settings on 5 folds.
+func digits() selection.Searcher {
+	return selection.Search(svmnb.Classify(datasets.Digits()).OneVsOne(),
+		selection.Grid{"C": selection.Log2(-3, 6, 1), "gamma": selection.Log2(-15, -6, 1)}, selection.StratifiedKFold(5, 1))
+}
+
+// The overhead of Beam: the same search plainly, in this process, and in 1, 2 and 4 processes.
+func BenchmarkSearch(b *testing.B) {
+	run := func(name string, s selection.Searcher) {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				f, err := s.Fit(b.Context())
+				if err != nil {
+					b.Fatal(err)
+				}
+				if best, ok := f.Best(); !ok || best.Mean() < 0.98 {
+					b.Fatalf("the best setting is %+v", best)
+				}
+			}
+		})
+	}
+	run("plain", digits())
+	for _, n := range []int{0, 1, 2, 4} {
+		run(fmt.Sprintf("processes=%d", n), digits().On(Runner{Processes: n}))
+	}
+}
+
+// The cost of a pass whose pieces do nothing.
+func BenchmarkPass(b *testing.B) {
+	for _, processes := range []int{0, 1, 2, 4} {
+		for _, pieces := range []int{1, 100, 1000} {
+			b.Run(fmt.Sprintf("processes=%d/pieces=%d", processes, pieces), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := strangePass(b.Context(), Runner{Processes: processes}, "bench", nil, "", pieces); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
+// Training and its certificates on n points of 20 features, in blocks of 5000.
+func BenchmarkTrain(b *testing.B) {
+	for _, n := range []int{20_000, 80_000} {
+		data := gauss(n)
+		c := svmnb.Classify(data).Kernel(kernels.RBF(0.02)).C(1)
+		b.Run(fmt.Sprintf("n=%d/plain", n), func(b *testing.B) {
+			for b.Loop() {
+				if _, err := c.Fit(b.Context()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		for _, processes := range []int{0, 1, 2, 4} {
+			b.Run(fmt.Sprintf("n=%d/processes=%d", n, processes), func(b *testing.B) {
+				for b.Loop() {
+					fit, err := Runner{Processes: processes}.Train(b.Context(), Memory(data, n/5000), c, 1e-3)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(len(fit.Rounds)-1), "rounds")
+					b.ReportMetric(fit.RelGap, "relgap")
+					b.ReportMetric(float64(fit.Vectors), "SVs")
+				}
+			})
+		}
+	}
+}
+
+// Certify alone: one pass over all blocks for a model of so many support vectors.
+func BenchmarkCertify(b *testing.B) {
+	for _, n := range []int{20_000, 80_000} {
+		data := gauss(n)
+		c := svmnb.Classify(data).Kernel(kernels.RBF(0.02)).C(1)
+		fit, err := c.Fit(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, processes := range []int{0, 1, 2, 4} {
+			b.Run(fmt.Sprintf("n=%d/processes=%d", n, processes), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := (Runner{Processes: processes}).Certify(b.Context(), Memory(data, n/5000), c, fit.Model()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(fit.Model().SupportVectors()), "SVs")
+			})
+		}
+	}
+}
+
+// gauss is n points of two classes of 20 features, which overlap.
+func gauss(n int) *datasets.Dataset {
+	rng := rand.New(rand.NewPCG(7, 1))
+	x, y := make([][]float64, n), make([]float64, n)
+	for i := range x {
+		x[i] = make([]float64, 20)
+		y[i] = float64(i%2)*2 - 1
+		for j := range x[i] {
+			x[i][j] = rng.NormFloat64() + 0.4*y[i]
+		}
+	}
+	return datasets.New(x, y)
+}
