@@ -98,7 +98,9 @@ func (r Runner) pipeline(s store, file string, pieces []int) *sdk.Pipeline {
 		if r.Endpoint != "" || r.Engine != "" {
 			col = sdk.Reshuffle(root, col) // otherwise other runners leave all pieces to one worker
 		}
-		sdk.ParDo0(root, &compute{Dir: s.dir, Task: file}, col)
+		// The pieces have an output that nobody needs: while a bundle without output computes, the
+		// embedded runner waits for it in a loop that never rests.
+		sdk.ParDo0(root, &forget{}, sdk.Reshuffle(root, sdk.ParDo(root, &compute{Dir: s.dir, Task: file}, col)))
 	}
 	return p
 }
