@@ -142,7 +142,9 @@ func (r Runner) filled() Runner {
 }
 
 // inside reports whether the pieces are computed in this process.
-func (r Runner) inside() bool { return r.Processes == 0 && r.Endpoint == "" && r.Engine == "" }
+func (r Runner) inside() bool {
+	return r.Processes == 0 && r.Endpoint == "" && r.Engine == "" && r.Workers == ""
+}
 
 // slots is how many pieces one worker process computes at the same time.
 func (r Runner) slots() int {

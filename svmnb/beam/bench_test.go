@@ -1,8 +1,11 @@
+//go:build unix
+
 package beam
 
 import (
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -10,6 +13,26 @@ import (
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/selection"
 )
+
+// measured reports what f costs: processor seconds of this process and of its workers, beside the
+// time that passes.
+func measured(b *testing.B, f func()) {
+	used := func() (seconds float64) {
+		for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+			var u syscall.Rusage
+			if err := syscall.Getrusage(who, &u); err != nil {
+				b.Fatal(err)
+			}
+			seconds += float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
+		}
+		return seconds
+	}
+	before := used()
+	for b.Loop() {
+		f()
+	}
+	b.ReportMetric((used()-before)/float64(b.N), "cpu-s/op")
+}
 
 // digits is a search of 10 × 10 settings on 5 folds.
 func digits() selection.Searcher {
@@ -21,7 +44,7 @@ func digits() selection.Searcher {
 func BenchmarkSearch(b *testing.B) {
 	run := func(name string, s selection.Searcher) {
 		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
+			measured(b, func() {
 				f, err := s.Fit(b.Context())
 				if err != nil {
 					b.Fatal(err)
@@ -29,7 +52,7 @@ func BenchmarkSearch(b *testing.B) {
 				if best, ok := f.Best(); !ok || best.Mean() < 0.98 {
 					b.Fatalf("the best setting is %+v", best)
 				}
-			}
+			})
 		})
 	}
 	run("plain", digits())
@@ -43,11 +66,11 @@ func BenchmarkPass(b *testing.B) {
 	for _, processes := range []int{0, 1, 2, 4} {
 		for _, pieces := range []int{1, 100, 1000} {
 			b.Run(fmt.Sprintf("processes=%d/pieces=%d", processes, pieces), func(b *testing.B) {
-				for b.Loop() {
+				measured(b, func() {
 					if _, err := strangePass(b.Context(), Runner{Processes: processes}, "bench", nil, "", pieces); err != nil {
 						b.Fatal(err)
 					}
-				}
+				})
 			})
 		}
 	}
@@ -59,15 +82,15 @@ func BenchmarkTrain(b *testing.B) {
 		data := gauss(n)
 		c := svmnb.Classify(data).Kernel(kernels.RBF(0.02)).C(1)
 		b.Run(fmt.Sprintf("n=%d/plain", n), func(b *testing.B) {
-			for b.Loop() {
+			measured(b, func() {
 				if _, err := c.Fit(b.Context()); err != nil {
 					b.Fatal(err)
 				}
-			}
+			})
 		})
 		for _, processes := range []int{0, 1, 2, 4} {
 			b.Run(fmt.Sprintf("n=%d/processes=%d", n, processes), func(b *testing.B) {
-				for b.Loop() {
+				measured(b, func() {
 					fit, err := Runner{Processes: processes}.Train(b.Context(), Memory(data, n/5000), c, 1e-3)
 					if err != nil {
 						b.Fatal(err)
@@ -75,7 +98,7 @@ func BenchmarkTrain(b *testing.B) {
 					b.ReportMetric(float64(len(fit.Rounds)-1), "rounds")
 					b.ReportMetric(fit.RelGap, "relgap")
 					b.ReportMetric(float64(fit.Vectors), "SVs")
-				}
+				})
 			})
 		}
 	}
@@ -92,11 +115,11 @@ func BenchmarkCertify(b *testing.B) {
 		}
 		for _, processes := range []int{0, 1, 2, 4} {
 			b.Run(fmt.Sprintf("n=%d/processes=%d", n, processes), func(b *testing.B) {
-				for b.Loop() {
+				measured(b, func() {
 					if _, err := (Runner{Processes: processes}).Certify(b.Context(), Memory(data, n/5000), c, fit.Model()); err != nil {
 						b.Fatal(err)
 					}
-				}
+				})
 				b.ReportMetric(float64(fit.Model().SupportVectors()), "SVs")
 			})
 		}

@@ -1,3 +1,5 @@
+//go:build unix
+
 package beam
 
 import (
@@ -184,6 +186,30 @@ func TestPythonRunner(t *testing.T) {
 	onKilled(t, r)
 	r.Tries = 2
 	onPoisoned(t, r)
+}
+
+// A pool of worker processes in another place serves the runner.
+func TestServe(t *testing.T) {
+	want, err := moonsSearch().Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := "localhost:" + freePort(t)
+	ctx, stop := context.WithCancel(t.Context())
+	served := make(chan error, 1)
+	go func() { served <- Serve(ctx, address) }()
+	got, err := moonsSearch().On(Runner{Workers: address}).Fit(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, got, want)
+	stop()
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+	if err := Serve(t.Context(), "nowhere:at-all"); err == nil {
+		t.Error("an address that is none is no error")
+	}
 }
 
 // flink starts Beam's job server for Flink, with a cluster inside, and returns its address.

@@ -14,6 +14,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/beam"
 	"github.com/svmnb/svmnb/svmnb/model"
+	"github.com/svmnb/svmnb/svmnb/remote"
 	"github.com/svmnb/svmnb/svmnb/selection"
 )
 
@@ -61,7 +62,8 @@ func ExampleRunner_Train() {
 		log.Fatal(err)
 	}
 	fmt.Println(fit.Reached, fit.N, fit.Blocks > 3)
-	if err := model.Save(filepath.Join(folder, "moons.model"), fit); err != nil {
+	err = model.Save(filepath.Join(folder, "moons.model"), fit)
+	if err != nil {
 		log.Fatal(err)
 	}
 	done, err := runner.Predict(ctx, files, fit.Model(), filepath.Join(folder, "predictions"))
@@ -84,4 +86,17 @@ func writeMoons(folder, name string, seed uint64) error {
 		return err
 	}
 	return file.Close()
+}
+
+// A notebook cell links nothing of Beam: it starts the program svmnb-beam, which is installed once.
+// It has no output here, where the program is not installed.
+func Example_cell() {
+	data := datasets.Moons(20_000, 0.3, 1)
+
+	four := remote.Program{Args: []string{"-processes", "4"}}
+	found := selection.Search(svmnb.Classify(data).Kernel(kernels.RBF(1)),
+		selection.Grid{"C": selection.Log2(-2, 6, 2)}, selection.KFold(5, 1)).On(four).Keep()
+	found.Show()
+	fit := four.MustClassify(svmnb.Classify(data).Kernel(kernels.RBF(1)).C(4))
+	fit.Show(svmnb.Margins)
 }

@@ -84,7 +84,15 @@ type compute struct {
 	s         store
 }
 
-func init() { sdk.RegisterDoFn(&compute{}) }
+// forget is a DoFn that does nothing with the numbers of the pieces that are done.
+type forget struct{}
+
+func (*forget) ProcessElement(string) {}
+
+func init() {
+	sdk.RegisterDoFn(&compute{})
+	sdk.RegisterDoFn(&forget{})
+}
 
 // tasks has the tasks that this process has read last.
 var tasks struct {
@@ -120,12 +128,12 @@ func (c *compute) Setup(ctx context.Context) error {
 }
 
 // ProcessElement computes a piece unless its result is there already.
-func (c *compute) ProcessElement(ctx context.Context, number string) error {
+func (c *compute) ProcessElement(ctx context.Context, number string) (string, error) {
 	i, err := strconv.Atoi(number)
 	if err != nil || i < 0 || i >= len(c.t.Args) {
-		return fmt.Errorf("there is no piece %q", number)
+		return "", fmt.Errorf("there is no piece %q", number)
 	}
-	return c.t.piece(ctx, c.s, i)
+	return number, c.t.piece(ctx, c.s, i)
 }
 
 // seats limit how many pieces this process computes at the same time.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/harness"
@@ -102,7 +103,9 @@ func (p *pool) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fn
 		p.begun(cmd.Process.Pid)
 	}
 	over := make(chan struct{})
+	var ours atomic.Bool // whether we have ended it
 	p.ends[id] = sync.OnceFunc(func() {
+		ours.Store(true)
 		_ = cmd.Process.Kill() // what a worker was doing is done again, so it needs no time to end
 		<-over
 	})
@@ -111,12 +114,10 @@ func (p *pool) StartWorker(_ context.Context, req *fnpb.StartWorkerRequest) (*fn
 		leash.Close()
 		close(over)
 		p.mu.Lock()
-		alone := p.ends != nil && p.ends[id] != nil // it was not ended by us
-		if alone {
-			delete(p.ends, id)
-		}
+		delete(p.ends, id)
 		p.mu.Unlock()
-		if exit := (*exec.ExitError)(nil); alone && errors.As(err, &exit) {
+		// One that had an exit code has ended by itself, even if we came to end it a little later.
+		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && (!ours.Load() || exit.ExitCode() >= 0) {
 			p.died(strings.TrimSpace(fmt.Sprintf("%v %s", err, tail)))
 		}
 	})

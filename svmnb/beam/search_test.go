@@ -10,6 +10,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/bayesopt"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
@@ -57,6 +58,7 @@ func TestSearch(t *testing.T) {
 		"pipeline": moonsSearch(),
 		"halving":  selection.Search(svmnb.Classify(moons), selection.Grid{"C": {0.5, 2, 8}, "gamma": {0.1, 1}}, selection.KFold(3, 1)).Halve(2),
 		"several":  selection.Search(svmnb.Classify(datasets.Iris()).OneVsOne(), selection.Grid{"C": {1, 10}}, selection.StratifiedKFold(4, 2)),
+		"bayes":    selection.Search(svmnb.Classify(moons), bayesopt.Space{N: 9, Ranges: map[string]selection.Range{"C": {Low: 0.1, High: 10}, "gamma": {Low: 0.1, High: 10}}}, selection.KFold(3, 1)),
 		"targets":  selection.Search(svmnb.Regress(datasets.Sinc(60, 0.1, 2)), selection.Grid{"C": {1, 10}, "epsilon": {0.05, 0.2}}, selection.KFold(3, 1)),
 	} {
 		t.Run(name, func(t *testing.T) {

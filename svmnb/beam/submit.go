@@ -98,7 +98,9 @@ func (r Runner) pipeline(s store, file string, pieces []int) *sdk.Pipeline {
 		if r.Endpoint != "" || r.Engine != "" {
 			col = sdk.Reshuffle(root, col) // otherwise other runners leave all pieces to one worker
 		}
-		sdk.ParDo0(root, &compute{Dir: s.dir, Task: file}, col)
+		// The pieces have an output that nobody needs: while a bundle without output computes, the
+		// embedded runner waits for it in a loop that never rests.
+		sdk.ParDo0(root, &forget{}, sdk.Reshuffle(root, sdk.ParDo(root, &compute{Dir: s.dir, Task: file}, col)))
 	}
 	return p
 }
@@ -192,12 +194,20 @@ func (r Runner) start(ctx context.Context, client jobpb.JobServiceClient, p *sdk
 	if err != nil {
 		return "", fmt.Errorf("the job server refuses the pipeline: %w", err)
 	}
-	token, err := runnerlib.Stage(ctx, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(), program.Name(), prepared.GetStagingSessionToken())
+	if r.Endpoint == "" {
+		staging.Lock() // the embedded runner keeps the files of all jobs in one map, and does not lock it
+		defer staging.Unlock()
+	}
+	late, stop := context.WithTimeout(context.WithoutCancel(ctx), 20*time.Second) // an interrupt would leave it writing
+	defer stop()
+	token, err := runnerlib.Stage(late, prepared.GetPreparationId(), prepared.GetArtifactStagingEndpoint().GetUrl(), program.Name(), prepared.GetStagingSessionToken())
 	if err != nil {
 		return "", err
 	}
 	return runnerlib.Submit(ctx, client, prepared.GetPreparationId(), token)
 }
+
+var staging sync.Mutex
 
 var jobs struct {
 	sync.Mutex

@@ -238,7 +238,7 @@ func (p Program) ask(ctx context.Context, req letter.Request, each func(letter.A
 		case errors.Is(err, io.EOF):
 			fault = errors.New("it ended early")
 		case err != nil:
-			fault = err
+			fault = fmt.Errorf("its answer cannot be read, so it may be another program or of another version: %w", err)
 		case a.Err != "":
 			fault = errors.New(strings.TrimPrefix(a.Err, "svmnb: "))
 		case a.Over:
