@@ -193,7 +193,7 @@ func TestNilArguments(t *testing.T) {
 				}
 			}()
 			display.HTML(io.Discard, f, display.Table(f), display.Dashboard(f))
-			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Weights, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Thresholds, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, gp.Relevance, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
+			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Weights, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Thresholds, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, gp.Relevance, gp.Probability, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
 				if _, err := figure.Of(f); err == nil {
 					t.Errorf("%v of %T: no error", figure, f)
 				}

@@ -496,6 +496,36 @@ func TestClassifyRefuses(t *testing.T) {
 	}
 }
 
+func TestProbabilityFigure(t *testing.T) {
+	moons := datasets.Moons(60, 0.15, 3)
+	iris := datasets.Iris()
+	for _, c := range []struct {
+		of    Classifier
+		says  string // in the chart, or in the error
+		fails bool
+	}{
+		{Classify(moons), "Probabilities of 2 classes: ", false},
+		{Classify(moons).EP(), "EP · ln p(y) ≈ −", false},
+		{Classify(iris.Columns(2, 3)), "Probabilities of 3 classes: ", false},
+		{Classify(iris), "4 features", true},
+		{Classify(datasets.New([][]float64{{1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}, {8, 1}, {9, 1}}, []float64{1, 2, 3, 4, 5, 6, 7, 8, 9})), "9 classes", true},
+	} {
+		chart, err := Probability.Of(classified(t, c.of))
+		if c.fails != (err != nil) {
+			t.Fatal(err)
+		}
+		text := ""
+		if c.fails {
+			text = err.Error()
+		} else {
+			text = chart.Title.Title + " · " + chart.Title.Subtitle
+		}
+		if !strings.Contains(text, c.says) {
+			t.Errorf("%v: %q, want %q", c.of, text, c.says)
+		}
+	}
+}
+
 // TestClassifySaysItself: the description is written as it was said.
 func TestClassifySaysItself(t *testing.T) {
 	data := datasets.Moons(20, 0.1, 1)
