@@ -1,10 +1,16 @@
-// Package gp has Gaussian process regression (Rasmussen and Williams 2006):
+// Package gp has Gaussian processes (Rasmussen and Williams 2006), for real targets
 //
 //	fit := gp.Regress(datasets.Motorcycle()).
 //		Kernel(kernels.Scale(2025, kernels.RBF(0.02))).NoiseVariance(484).MustFit()
 //	fit.Show(gp.Posterior)
 //
-// A description, [Process], is a value; nothing is computed until Fit, MustFit or Keep.
+// and for classes:
+//
+//	fit := gp.Classify(datasets.Moons(100, 0.2, 1)).EP().Optimise().MustFit()
+//	fit.Show(gp.Probability)
+//
+// A description, [Process] or [Classifier], is a value; nothing is computed until Fit, MustFit
+// or Keep.
 package gp
 
 import (
