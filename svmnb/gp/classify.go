@@ -313,7 +313,6 @@ func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
 		}
 	}
 	evaluate := func(grad, x []float64) (AscentPoint, bool) {
-		o.Evaluations++
 		at := AscentPoint{Values: exponentials(x)}
 		var f *ClassifierFit
 		if f, last = t.at(ctx, at.Values); last == nil {
@@ -328,24 +327,7 @@ func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
 		tell(false)
 		return at, true
 	}
-	rng := rand.New(rand.NewPCG(t.seed, 0x6770))
-	top := math.Inf(-1)
-	for r := 0; r <= t.restarts && ctx.Err() == nil; r++ {
-		x := make([]float64, len(list))
-		for i, v := range intervals {
-			if x[i] = v.start; r > 0 {
-				x[i] = v.within(v.start + (2*rng.Float64()-1)*math.Ln10)
-			}
-		}
-		a := climbFrom(ctx, evaluate, x, intervals)
-		if len(a.Path) == 0 {
-			continue
-		}
-		o.Ascents = append(o.Ascents, a)
-		if v := a.Path[len(a.Path)-1].height(); v > top {
-			top, o.Best = v, len(o.Ascents)-1
-		}
-	}
+	ascend(ctx, o, intervals, t.restarts, t.seed, evaluate)
 	o.Elapsed = time.Since(began)
 	tell(true)
 	if best == nil && ctx.Err() != nil {
@@ -359,6 +341,31 @@ func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
 		return best, fmt.Errorf("svmnb: Optimise stopped after %d evaluations: %w", o.Evaluations, context.Cause(ctx))
 	}
 	return best, nil
+}
+
+// ascend makes one ascent from the starts of the intervals, and restarts more from places near
+// them. It adds them to o, with the number of evaluations.
+func ascend(ctx context.Context, o *Optimisation, intervals []interval, restarts int, seed uint64, evaluate func(grad, x []float64) (AscentPoint, bool)) {
+	rng := rand.New(rand.NewPCG(seed, 0x6770))
+	for r := 0; r <= restarts && ctx.Err() == nil; r++ {
+		x := make([]float64, len(intervals))
+		for i, v := range intervals {
+			if x[i] = v.start; r > 0 {
+				x[i] = v.within(v.start + (2*rng.Float64()-1)*math.Ln10)
+			}
+		}
+		a := climbFrom(ctx, func(grad, x []float64) (AscentPoint, bool) {
+			o.Evaluations++
+			return evaluate(grad, x)
+		}, x, intervals)
+		if len(a.Path) == 0 {
+			continue // there is no evidence at this start
+		}
+		o.Ascents = append(o.Ascents, a)
+		if a.Path[len(a.Path)-1].height() > o.End().height() {
+			o.Best = len(o.Ascents) - 1
+		}
+	}
 }
 
 // at solves for other hyperparameters.
