@@ -214,3 +214,16 @@ func ExampleFit_EvidenceWithin() {
 	// Output:
 	// between -623.3 and -620.7, and 5 of the width is due to ln|A|
 }
+
+// Sixteen of 133 points nearly determine f.
+func ExampleProcess_Inducing() {
+	fit, _ := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).
+		Inducing(16).Fit(context.Background())
+	b, _ := fit.Posterior(context.Background(), datasets.Rows{{20}})
+	fmt.Printf("f(20) = %.0f ± %.0f\n", b.Mean[0], 2*math.Sqrt(b.Variance[0]))
+	fmt.Printf("ln p(y) is between %.1f and %.1f\n", fit.Lower, fit.Upper)
+	// Output:
+	// f(20) = -115 ± 11
+	// ln p(y) is between -621.4 and -616.4
+}
