@@ -12,14 +12,17 @@ import (
 // diagonal by products of matrices in double precision, each once for all x, and uses them a
 // second time for the entries above. It reports false, and does nothing, if K has kept rows,
 // fewer than 512 points, or values that products of matrices do not give; a Sweep is then the
-// better way.
+// better way. Without vectors it reports what it would do.
 //
 // The numbers are the same for any number of goroutines, of which it uses GOMAXPROCS. Beside
 // the points it takes 256n bytes for each x; 8n·16 if there are eight or more. When ctx ends,
 // y has a part of the sums, and the error is context.Cause(ctx).
 func (g *Gram) Times(ctx context.Context, y, x [][]float64) (done bool, err error) {
-	if len(x) == 0 || !g.sweepsBlocks(leftStrip) {
+	if !g.sweepsBlocks(leftStrip) {
 		return false, nil
+	}
+	if len(x) == 0 {
+		return true, nil
 	}
 	defer named(g.order)
 	t := &times{p: rightOf(g), q: len(x), shares: 32}

@@ -107,6 +107,9 @@ func TestTimesNot(t *testing.T) {
 		if done, err := k.Times(context.Background(), vectors(1, k.Dim()), x); done || err != nil {
 			t.Errorf("%s: %v, %v", name, done, err)
 		}
+		if done, err := k.Times(context.Background(), nil, nil); done || err != nil {
+			t.Errorf("%s, no vectors: %v, %v", name, done, err)
+		}
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("enough")
@@ -114,6 +117,9 @@ func TestTimesNot(t *testing.T) {
 	k, err := NewGram(RBF(1), points, NoCache)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if done, err := k.Times(ctx, nil, nil); !done || err != nil {
+		t.Errorf("no vectors: %v, %v", done, err)
 	}
 	if _, err := k.Times(ctx, vectors(1, 600), vectors(1, 600)); !errors.Is(err, why) {
 		t.Errorf("%v", err)

@@ -81,6 +81,27 @@ func TestTimesOfSystem(t *testing.T) {
 	}
 }
 
+// TestManySides: K is held for few right-hand sides, and computed anew in blocks for many.
+func TestManySides(t *testing.T) {
+	n := singlePoints
+	x, _ := toy.Points(toy.Rand(1), n, 1, 1)
+	g, err := kernels.NewGram(kernels.RBF(1), x, kernels.NoCache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, held := range map[int]bool{1: true, manySides - 1: true, manySides: false} {
+		var b [][]float64
+		for j := range q {
+			b = append(b, fill(n, float64(j+1)))
+		}
+		stages := map[string]bool{}
+		mustSolve(t, &System{g, fill(n, 0.1)}, b, CG{}, Settings{MaxIterations: 1, Preparing: func(stage string, _ float64) { stages[stage] = true }})
+		if stages["kernel matrix"] != held {
+			t.Errorf("%d right-hand sides: %v", q, stages)
+		}
+	}
+}
+
 // TestPreparing: stages come in their order, and shares grow up to 1.
 func TestPreparing(t *testing.T) {
 	n := singlePoints

@@ -144,8 +144,16 @@ const singlePoints = 4096
 func (c *cg) Allow(bytes float64) {
 	n := float64(c.s.K.Dim())
 	c.hold = !c.method.Double && !c.method.GibbsMacKay && !c.keep && c.theta > 0 && n >= singlePoints && 2*n*(n+square32) <= bytes
+	if k, ok := c.s.K.(timer); ok && len(c.runs) >= manySides {
+		inBlocks, _ := k.Times(context.Background(), nil, nil)
+		c.hold = c.hold && !inBlocks
+	}
 	c.opened = c.opened && !c.hold
 }
+
+// manySides is the number of right-hand sides from which computing K anew in blocks, which are
+// multiplied as matrices, is faster than reading K and multiplying one vector after the other.
+const manySides = 24
 
 // Preparing implements Preparer.
 func (c *cg) Preparing(report func(stage string, share float64)) { c.report = report }
