@@ -230,7 +230,8 @@ func (p Process) MaxIterations(n int) Process {
 
 // Memory limits the bytes for kernel rows and, separately, those for the method. The
 // defaults are 256 MiB for rows, and Go's memory limit or else 4 GiB for the method. An
-// iterative method computes rows that do not fit again. A direct method needs 4n² bytes, LU
+// iterative method computes rows that do not fit again; CG may instead hold K in single
+// precision, in 2n² bytes, by default in half of the memory that the machine has free. A direct method needs 4n² bytes, LU
 // and GaussJordan 8n²; Fit returns a *linear.MemoryError if these exceed the limit.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
