@@ -457,14 +457,26 @@ func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *packedStrip[T]) [
 	}
 	p := &d.pairs
 	p.left, p.right, p.at = &left.side, &c.side, r
+	value := d.value[:c.n]
+	defer pairIn(left.which, c.which, &r)
+	if products, ok := any(d.products).([][]float64); ok { // nothing has to be widened
+		for k := range f.spaces {
+			p.dots[k] = products[k][r*c.n:][:c.n]
+		}
+		if t, ok := f.root.(innerTerm); ok { // it reads each dot product before it writes its value
+			t.values(p.dots[0], p, &d.work)
+			return row
+		}
+		f.root.values(value, p, &d.work)
+		copy(p.dots[0], value)
+		return row
+	}
 	for k := range f.spaces {
 		p.dots[k] = d.wide[k][:c.n]
 		for j, v := range d.products[k][r*c.n:][:c.n] {
 			p.dots[k][j] = float64(v)
 		}
 	}
-	value := d.value[:c.n]
-	defer pairIn(left.which, c.which, &r)
 	f.root.values(value, p, &d.work)
 	for j, v := range value {
 		row[j] = T(v)

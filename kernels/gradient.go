@@ -195,6 +195,64 @@ func (g *Gradient) Contract(dst []float64, weights func(i int) []float64) []floa
 	return dst
 }
 
+// ContractWith sets dst[p] to Σ_ij w_ij ∂K(x_i, z_j)/∂ln θ_p, where the z are the points of g
+// and the x are m others, and returns it, as Contract does. weights(i) returns row i, n numbers,
+// and is called once for each row, in order and never concurrently; each call may reuse its
+// memory. If it returns nil, ContractWith returns nil at once.
+//
+// own, unless nil, has m weights for ∂K(x_i, x_i)/∂ln θ_p, which are added. The x must be in the
+// domain of the kernel. A row or an own of another length panics with a *[DataError].
+func (g *Gradient) ContractWith(dst []float64, x [][]float64, own []float64, weights func(i int) []float64) []float64 {
+	if dst == nil || cap(dst) < g.params {
+		dst = make([]float64, g.params)
+	}
+	dst = dst[:g.params]
+	clear(dst)
+	if own != nil && len(own) != len(x) {
+		panic(&DataError{"own", -1, -1, float64(len(own)), fmt.Sprintf("there are %s: give one for each of %s", several(len(own), "weight"), several(len(x), "point"))})
+	}
+	threads := workers()
+	for len(g.each) < threads {
+		g.each = append(g.each, contraction{})
+	}
+	if g.weights == nil {
+		g.weights, g.sums = make([]float64, contracted*g.n), make([]float64, contracted*g.params)
+	}
+	for from := 0; from < len(x); from += contracted {
+		rows := min(contracted, len(x)-from)
+		for r := range rows {
+			w := weights(from + r)
+			switch {
+			case w == nil:
+				return nil
+			case len(w) != g.n:
+				panic(&DataError{"weights", from + r, -1, float64(len(w)), fmt.Sprintf("the row has %s: give one for each of %s", several(len(w), "weight"), several(g.n, "point"))})
+			}
+			copy(g.weights[r*g.n:][:g.n], w)
+		}
+		parallel.For(context.Background(), threads, rows, func(worker, r int) {
+			c, sum := &g.each[worker], g.sums[r*g.params:][:g.params]
+			c.ready(g)
+			g.rower.row(c.v, c.grad, x[from+r], &c.work)
+			for p := range sum {
+				sum[p] = vec.Dot(c.grad[p*g.n:][:g.n], g.weights[r*g.n:][:g.n])
+			}
+			if own != nil {
+				g.rower.self(c.grad[:g.params], x[from+r], &c.work)
+				for p := range sum {
+					sum[p] += float64(own[from+r] * c.grad[p])
+				}
+			}
+		})
+		for r := range rows {
+			for p := range dst {
+				dst[p] += g.sums[r*g.params+p]
+			}
+		}
+	}
+	return dst
+}
+
 // contracted is the number of rows of weights that are read before they are used: enough for
 // several goroutines, and few enough to stay in a cache.
 const contracted = 32
@@ -205,12 +263,17 @@ type contraction struct {
 	work       work
 }
 
-// contract sets sum to the part of the result that comes from row i up to the diagonal and
-// from the column with the same entries.
-func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
+// ready makes the memory.
+func (c *contraction) ready(g *Gradient) {
 	if c.v == nil {
 		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
 	}
+}
+
+// contract sets sum to the part of the result that comes from row i up to the diagonal and
+// from the column with the same entries.
+func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
+	c.ready(g)
 	m := i + 1
 	g.rower.row(c.v[:m], c.grad[:g.params*m], g.p.point(c.x, i), &c.work)
 	for p := range sum {

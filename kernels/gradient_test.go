@@ -494,3 +494,57 @@ func ExampleGradient() {
 	fmt.Printf("%.4f, by hand %.4f\n", slope, 2*math.Exp(-1))
 	// Output: [0.7358], by hand 0.7358
 }
+
+// TestContractWith: sums over a rectangle, and over points with themselves, are those of
+// single derivatives.
+func TestContractWith(t *testing.T) {
+	z, _ := toy.Points(toy.Rand(1), 7, 3, 1)
+	x, _ := toy.Points(toy.Rand(2), 70, 3, 1)
+	for _, k := range []kernels.Kernel{kernels.RBF(0.3), kernels.Scale(2, kernels.Matern32(1.5)), kernels.Sum(kernels.ARD(0.5, 1, 2), kernels.Scale(3, kernels.Linear())), kernels.Product(kernels.Periodic(1, 2), kernels.RationalQuadratic(1, 2))} {
+		g, err := kernels.NewGradient(k, z)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list, _ := kernels.Hyperparameters(k)
+		w := func(i int) []float64 {
+			row := make([]float64, len(z))
+			for j := range row {
+				row[j] = math.Sin(float64(i + 5*j))
+			}
+			return row
+		}
+		own := make([]float64, len(x))
+		for i := range own {
+			own[i] = math.Cos(float64(i))
+		}
+		got := g.ContractWith(nil, x, own, w)
+		const h = 1e-5
+		for p := range list {
+			var side [2]float64
+			for s := range side {
+				values := make([]float64, len(list))
+				for q := range list {
+					values[q] = list[q].Value
+				}
+				values[p] *= math.Exp(h * float64(2*s-1))
+				other, err := kernels.WithHyperparameters(k, values)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i, a := range x {
+					row := w(i)
+					for j, b := range z {
+						side[s] += row[j] * other.Eval(a, b)
+					}
+					side[s] += own[i] * other.Eval(a, a)
+				}
+			}
+			if want := (side[1] - side[0]) / (2 * h); !(math.Abs(got[p]-want) <= 1e-6*(1+math.Abs(want))) {
+				t.Errorf("%v: ∂/∂ ln %s = %v, by differences %v", k, list[p].Name, got[p], want)
+			}
+		}
+		if g.ContractWith(nil, x, nil, func(int) []float64 { return nil }) != nil {
+			t.Error("goes on after nil")
+		}
+	}
+}

@@ -70,20 +70,29 @@ const farthest = 1000
 func (k Matern32Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
 
 func (k Matern32Kernel) ofSquaredDistances(v []float64) {
-	scale := math.Sqrt(3) / k.Length
-	for j, r2 := range v {
-		t := min(math.Sqrt(r2)*scale, farthest)
-		v[j] = (1 + t) * vec.Exp(-t)
+	var t [256]float64
+	for len(v) > 0 {
+		part := v[:min(len(t), len(v))]
+		decays(part, t[:], math.Sqrt(3)/k.Length)
+		for j, e := range part {
+			part[j] = (1 + t[j]) * e
+		}
+		v = v[len(part):]
 	}
 }
 
 func (k Matern52Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
 
 func (k Matern52Kernel) ofSquaredDistances(v []float64) {
-	scale := math.Sqrt(5) / k.Length
-	for j, r2 := range v {
-		t := min(math.Sqrt(r2)*scale, farthest)
-		v[j] = (1 + t + float64(t*t)/3) * vec.Exp(-t)
+	var t [256]float64
+	for len(v) > 0 {
+		part := v[:min(len(t), len(v))]
+		decays(part, t[:], math.Sqrt(5)/k.Length)
+		for j, e := range part {
+			t := t[j]
+			part[j] = (1 + t + float64(t*t)/3) * e
+		}
+		v = v[len(part):]
 	}
 }
 

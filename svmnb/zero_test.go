@@ -30,7 +30,7 @@ import (
 // whole.
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
-	selection.Deal{}, selection.Importance{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
+	selection.Deal{}, selection.Importance{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, gp.Classifier{}, gp.ClassifierFit{}, gp.ClassifierRun{}, gp.ClassifierEvaluation{}, gp.EvidenceInterval{}, gp.SparseProcess{}, gp.SparseFit{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
 	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
@@ -185,7 +185,7 @@ func TestNilArguments(t *testing.T) {
 			}
 		}()
 	}
-	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &svmnb.RegressionEvaluation{}, &svmnb.Thresholded{}, &gp.Evaluation{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
+	for _, f := range []any{&svmnb.Fit{}, &svmnb.MultiFit{}, &svmnb.RegressionFit{}, &gp.Fit{}, &selection.PipeFit{}, &svmnb.Calibrated{}, &svmnb.Evaluation{}, &svmnb.RegressionEvaluation{}, &svmnb.Thresholded{}, &gp.Evaluation{}, &gp.ClassifierFit{}, &gp.SparseFit{}, &play.RaceResult{}, &selection.SearchFit{}, &svmnb.RegularisationPath{}, &svmnb.JointFit{}} {
 		func() {
 			defer func() {
 				if p := recover(); p != nil {
@@ -193,7 +193,7 @@ func TestNilArguments(t *testing.T) {
 				}
 			}()
 			display.HTML(io.Discard, f, display.Table(f), display.Dashboard(f))
-			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Weights, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Thresholds, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, gp.Relevance, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
+			for _, figure := range []display.Figure{svmnb.Margins, svmnb.KKT, svmnb.Gap, svmnb.Rate, svmnb.Tube, svmnb.Alphas, svmnb.Weights, svmnb.Chunks, svmnb.WorkingSets, svmnb.Effort, svmnb.MarginWidth, svmnb.Confusion, svmnb.ROC, svmnb.PrecisionRecall, svmnb.Gain, svmnb.Lift, svmnb.Residuals, svmnb.Predictions, svmnb.Thresholds, svmnb.Reliability, svmnb.Regions, svmnb.KernelMatrix(), gp.Posterior, gp.PosteriorOver(0, 1), gp.Bounds, gp.Evidence, gp.Components, gp.Relevance, gp.Probability, selection.Landscape, svmnb.Path, svmnb.MarginsPCA(), svmnb.MarginsOver(0, 1)} {
 				if _, err := figure.Of(f); err == nil {
 					t.Errorf("%v of %T: no error", figure, f)
 				}

@@ -131,6 +131,27 @@ func (c *Checked) Sweep(ctx context.Context, height int, do func(i, j int, rows 
 	return err
 }
 
+// Times sets y[m] to K x[m] for all m, without a row at a time, if the Matrix can do that; see
+// kernels.Gram.Times. A product that is not finite has a bad kernel value somewhere, and a
+// Sweep then finds its row.
+func (c *Checked) Times(ctx context.Context, y, x [][]float64) (done bool, err error) {
+	k, ok := c.Matrix.(interface {
+		Times(ctx context.Context, y, x [][]float64) (done bool, err error)
+	})
+	if !ok {
+		return false, nil
+	}
+	if done, err = k.Times(ctx, y, x); !done || err != nil {
+		return done, err
+	}
+	for _, v := range y {
+		if s := simd.Dot(v, v); s-s != 0 {
+			return true, c.Sweep(ctx, 1, func(int, int, [][]float64) {})
+		}
+	}
+	return true, nil
+}
+
 // first keeps the first error in a matrix that is read in any order.
 type first struct {
 	mu       sync.Mutex

@@ -15,15 +15,17 @@ import (
 //
 //	λ = g'g / h'Ah,  x ← x + λh,  g₊ = g − λAh,  γ = g₊'g₊ / g'g,  h ← g₊ + γh.
 //
-// One pass over K per iteration serves all right-hand sides. In exact arithmetic n iterations
+// One pass over K per iteration serves all right-hand sides. If K is neither kept nor held, a
+// pass computes the half up to the diagonal anew, in blocks. In exact arithmetic n iterations
 // solve the system. In floating point some tens are enough if A is well conditioned, and an
 // ill-conditioned A may need many more than n.
 //
-// From 4,096 points on, K is held in single precision if 2n² bytes fit into a quarter of the
-// spare memory. Passes then read this copy and sum in double precision. When the rounding of K
-// may have made g meaningless (van der Vorst and Ye 2000), g is computed afresh from K itself
-// and the run restarts from there. The answer is therefore as good as in double precision, and
-// every bound holds (single.go).
+// From 4,096 points on, K is held in single precision if its 2n² bytes fit into what
+// Settings.Memory leaves, or by default into half of the memory that the machine has free.
+// Passes then read this copy and sum in double precision. When the rounding of K may have made
+// g meaningless (van der Vorst and Ye 2000), g is computed afresh from K itself and the run
+// restarts from there. The answer is therefore as good as in double precision, and every bound
+// holds (single.go).
 //
 // All passes are in double precision with Double or GibbsMacKay, if the noise is so small that
 // rounding K could make A indefinite, or if the residual does not improve. Then g is computed
@@ -32,10 +34,14 @@ import (
 // Each iteration bounds b'A⁻¹b from both sides (bounds.go). The lower bound costs nothing
 // more: 2Q(x_k) = 2Q(x_0) + Σ_{j<k} λ_j g_j'g_j.
 type CG struct {
-	// Rank, if positive, is the number of columns of L in the preconditioner P = LL' +
+	// Rank, if positive, is the largest number of columns of L in the preconditioner P = LL' +
 	// diag(noise), where L is the pivoted Cholesky factor of K, cut off after these columns
-	// (Gardner et al. 2018). It costs Rank rows of K and 24 n Rank bytes, and pays if the
-	// eigenvalues of K fall quickly. Every noise must be positive.
+	// (Gardner et al. 2018). It costs Rank rows of K and 32 n Rank bytes, and pays if the
+	// eigenvalues of K fall quickly. Every noise must be positive. There are fewer columns if
+	// the trace of K − LL' falls to the least noise, since A ≤ 2P then.
+	//
+	// [AutoRank] takes 2√n columns, or n/8 if that is less: making P then takes about as long as
+	// some twenty passes over K. If a noise is 0, it takes no preconditioner.
 	Rank int
 
 	// GibbsMacKay adds a second run for another upper bound, which is tighter in early
@@ -45,10 +51,24 @@ type CG struct {
 	Double bool // make all passes in double precision, whatever n
 }
 
-// Name returns, for example, "CG" or "CG, rank 20".
+// AutoRank is the CG.Rank that is chosen by the number of points.
+const AutoRank = -1
+
+// rank returns the rank for n points.
+func (m CG) rank(n int) int {
+	if m.Rank == AutoRank {
+		return int(min(float64(n)/8, 2*math.Sqrt(float64(n))))
+	}
+	return m.Rank
+}
+
+// Name returns, for example, "CG", "CG, rank 20" or "CG, rank by rule".
 func (m CG) Name() string {
 	name := "CG"
-	if m.Rank > 0 {
+	switch {
+	case m.Rank == AutoRank:
+		name += ", rank by rule"
+	case m.Rank > 0:
 		name += fmt.Sprintf(", rank %d", m.Rank)
 	}
 	if m.GibbsMacKay {
@@ -65,7 +85,7 @@ func (m CG) Memory(n, q int) float64 {
 	if m.GibbsMacKay {
 		vectors = 13 * float64(q)
 	}
-	return 8 * float64(n) * (vectors + 4*float64(min(m.Rank, n)))
+	return 8 * float64(n) * (vectors + 4*float64(min(m.rank(n), n)))
 }
 
 // Start implements Method.
@@ -73,14 +93,18 @@ func (m CG) Start(s *System, b, x [][]float64) (Stepper, error) {
 	c := &cg{method: m, s: s, theta: s.theta(), runs: make([]*cgRun, len(b))}
 	c.bounded = c.theta > 0
 	switch {
-	case m.Rank < 0:
-		return nil, wrong("CG.Rank", -1, float64(m.Rank), "is %d; it must be positive, or 0 for no preconditioner", m.Rank)
+	case m.Rank < AutoRank:
+		return nil, wrong("CG.Rank", -1, float64(m.Rank), "is %d; it must be positive, AutoRank, or 0 for no preconditioner", m.Rank)
 	case c.theta == 0 && m.Rank > 0:
 		return nil, wrong("Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; a preconditioner, CG.Rank, needs noise at every point")
 	case c.theta == 0 && m.GibbsMacKay:
 		return nil, wrong("Noise", -1, 0, "is 0 somewhere, or so small beside K that rounding hides it; the bound of Gibbs and MacKay needs noise at every point")
 	}
 	n := s.K.Dim()
+	if m.Rank = m.rank(n); c.theta == 0 {
+		m.Rank = 0
+	}
+	c.method = m
 	for j := range c.runs {
 		r := &cgRun{b: b[j], x: x[j], g: make([]float64, n), h: make([]float64, n), ah: make([]float64, n), ax: make([]float64, n), steady: math.Inf(1)}
 		if m.Rank > 0 {
@@ -112,7 +136,8 @@ type cg struct {
 	steps   int
 	x, y    [][]float64 // the vectors that a pass multiplies by A, and the products
 
-	keep bool // store the coefficients of each iteration
+	keep   bool                              // store the coefficients of each iteration
+	report func(stage string, share float64) // hears of the preparation; may be nil
 }
 
 // cgRun is the run for one right-hand side.
@@ -141,7 +166,7 @@ type cgRun struct {
 // open makes the preconditioner, the residuals of a warm start, and the second runs.
 func (c *cg) open(ctx context.Context) error {
 	if c.method.Rank > 0 && c.p == nil {
-		p, err := c.s.precondition(ctx, c.method.Rank)
+		p, err := c.s.precondition(ctx, c.method.Rank, c.prepared)
 		if err != nil {
 			return err
 		}
@@ -428,9 +453,16 @@ type preconditioner struct {
 // is inverted in product form, which keeps the digits that Woodbury's formula loses if the
 // noise is small. As K − LL' ⪰ 0, A ⪰ P; rounding in the entries of L makes this A ⪰ (1 −
 // rounding)P.
-func (s *System) precondition(ctx context.Context, rank int) (*preconditioner, error) {
+//
+// tell hears which share of the columns is done.
+func (s *System) precondition(ctx context.Context, rank int, tell func(stage string, share float64)) (*preconditioner, error) {
 	n := s.K.Dim()
-	columns, err := chol.Pivoted(ctx, s.K, min(rank, n), 0)
+	rank = min(rank, n)
+	trace := 0.0
+	for _, k := range s.K.Diag() {
+		trace += k
+	}
+	columns, err := chol.Pivoted(ctx, &telling{Matrix: s.K, rows: rank, tell: tell}, rank, s.theta()/trace)
 	var left *chol.IndefiniteError
 	switch {
 	case errors.As(err, &left):
@@ -446,4 +478,17 @@ func (s *System) precondition(ctx context.Context, rank int) (*preconditioner, e
 	p.rounding = float64(n) * float64(len(columns)+10) * 0x1p-53 * most
 	_, err = p.Factor(ctx, s.Noise)
 	return p, err
+}
+
+// telling is a matrix that tells how many of its rows have been read.
+type telling struct {
+	chol.Matrix
+	rows, read int
+	tell       func(stage string, share float64)
+}
+
+func (w *telling) Row(i int) []float64 {
+	w.tell("preconditioner", float64(w.read)/float64(w.rows))
+	w.read++
+	return w.Matrix.Row(i)
 }

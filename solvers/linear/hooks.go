@@ -23,6 +23,13 @@ type Holder interface {
 	Allow(bytes float64)
 }
 
+// A Preparer is a Stepper whose first step may take long before its first iteration.
+type Preparer interface {
+	// Preparing is called before the first step with the function to report to; see
+	// [Settings.Preparing].
+	Preparing(report func(stage string, share float64))
+}
+
 // A Factorer is a Stepper that makes a factor of A, for [Solution.Factor].
 type Factorer interface {
 	// Factor returns the factor, or nil as long as there is none.

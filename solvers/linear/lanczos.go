@@ -60,10 +60,11 @@ func Probe(ctx context.Context, s *System, m CG, count int, seed uint64, set Set
 	if err := affordable(m, s.K.Dim(), count, set.Memory); err != nil {
 		return nil, err
 	}
+	m.Rank = m.rank(s.K.Dim())
 	method := probing{CG: m}
 	if m.Rank > 0 {
 		q := s.checked()
-		p, err := q.precondition(ctx, m.Rank)
+		p, err := q.precondition(ctx, m.Rank, func(string, float64) {})
 		if bad := q.failed(); bad != nil {
 			return nil, bad
 		}

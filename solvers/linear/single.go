@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/rows"
@@ -33,8 +35,12 @@ const (
 
 // inSingle reads K and rounds it to single precision. If a number does not fit into single
 // precision, the bound off of the result becomes infinite.
-func (s *System) inSingle(ctx context.Context) (*single, error) {
+//
+// The function tell hears which share of K is done.
+func (s *System) inSingle(ctx context.Context, tell func(share float64)) (*single, error) {
 	n := s.K.Dim()
+	var done atomic.Int64
+	var telling sync.Mutex
 	k := &single{rows: make([][]float32, n)}
 	for at := 0; at < n; at += square32 {
 		end := min(at+square32, n)
@@ -53,6 +59,10 @@ func (s *System) inSingle(ctx context.Context) (*single, error) {
 			k.rows[j][i] = to[j]
 		}
 		sums[i] = 2 * simd.Dot(to[:i+1], row)
+		if values := done.Add(int64(i + 1)); telling.TryLock() {
+			tell(min(1, 2*float64(values)/(float64(n)*float64(n))))
+			telling.Unlock()
+		}
 	})
 	for _, v := range sums {
 		k.off += v
@@ -128,18 +138,36 @@ func (k *single) add(y, x [][]float64, from, to int) {
 // singlePoints is the number of points from which K in single precision is worth its memory.
 const singlePoints = 4096
 
-// Allow implements Holder. K in single precision may take a quarter of the bytes. Probes do
+// Allow implements Holder. K in single precision may take all of the bytes. Probes do
 // without it: they need the coefficients of a run that never restarts, and their many products
 // take longer than reading K.
 func (c *cg) Allow(bytes float64) {
 	n := float64(c.s.K.Dim())
-	c.hold = !c.method.Double && !c.method.GibbsMacKay && !c.keep && c.theta > 0 && n >= singlePoints && 2*n*(n+square32) <= bytes/4
+	c.hold = !c.method.Double && !c.method.GibbsMacKay && !c.keep && c.theta > 0 && n >= singlePoints && 2*n*(n+square32) <= bytes
+	if k, ok := c.s.K.(timer); ok && len(c.runs) >= manySides {
+		inBlocks, _ := k.Times(context.Background(), nil, nil)
+		c.hold = c.hold && !inBlocks
+	}
 	c.opened = c.opened && !c.hold
+}
+
+// manySides is the number of right-hand sides from which computing K anew in blocks, which are
+// multiplied as matrices, is faster than reading K and multiplying one vector after the other.
+const manySides = 24
+
+// Preparing implements Preparer.
+func (c *cg) Preparing(report func(stage string, share float64)) { c.report = report }
+
+// prepared reports that a share of a stage is done.
+func (c *cg) prepared(stage string, share float64) {
+	if c.report != nil {
+		c.report(stage, share)
+	}
 }
 
 // hold32 makes k, unless E may exceed an eighth of the least noise.
 func (c *cg) hold32(ctx context.Context) error {
-	k, err := c.s.inSingle(ctx)
+	k, err := c.s.inSingle(ctx, func(share float64) { c.prepared("kernel matrix", share) })
 	if c.hold = false; err != nil || !(8*k.off <= c.s.theta()) {
 		return err
 	}

@@ -20,8 +20,13 @@ type Settings struct {
 	Start         [][]float64   // the first x, one of length n for each right-hand side; nil means 0. Direct methods ignore it
 	MaxIterations int           // 0 means 2n
 	MaxTime       time.Duration // 0 means no limit
-	Memory        int64         // bytes that the method may take beside K; 0 means Go's memory limit, or 4 GiB if none is set
+	Memory        int64         // bytes that the method may take beside K; 0 means Go's memory limit, or 4 GiB if none is set (CG may hold K in half of the memory that is free)
 	Every         int           // sampling of the trace, as in solvers.Settings
+
+	// Preparing, if not nil, hears how far the method is in what it does before its first
+	// iteration: the stage, such as "preconditioner", and the share of it that is done, from 0 to
+	// 1. Calls come one at a time.
+	Preparing func(stage string, share float64)
 
 	// Observers are called with every sampled point and all x, in order. They must not change
 	// them.
@@ -68,7 +73,10 @@ func solve(ctx context.Context, s *System, b [][]float64, m Method, set Settings
 		return nil, nil, fmt.Errorf("linear: %s: %w", m.Name(), err)
 	}
 	if h, ok := r.st.(Holder); ok {
-		h.Allow(allowed(set.Memory) - m.Memory(n, len(b)))
+		h.Allow(spare(set.Memory, m.Memory(n, len(b))))
+	}
+	if p, ok := r.st.(Preparer); ok && set.Preparing != nil {
+		p.Preparing(set.Preparing)
 	}
 	limited := ctx
 	if set.MaxTime > 0 {

@@ -199,7 +199,7 @@ func TestSystemBadInput(t *testing.T) {
 		x, _ := toy.Points(toy.Rand(1), 6, 2, 0)
 		return &System{toy.NewGram(x, toy.RBF(1)), fill(6, 0.5)}, [][]float64{fill(6, 1)}
 	}
-	for _, m := range []Method{Cholesky{Jitter: -1}, Cholesky{Jitter: nan}, Cholesky{Jitter: inf}, CG{Rank: -1}, WidrowHoff{Eta: -0.1}, WidrowHoff{Eta: 4. / 3}, WidrowHoff{Eta: nan}} {
+	for _, m := range []Method{Cholesky{Jitter: -1}, Cholesky{Jitter: nan}, Cholesky{Jitter: inf}, CG{Rank: -2}, WidrowHoff{Eta: -0.1}, WidrowHoff{Eta: 4. / 3}, WidrowHoff{Eta: nan}} {
 		s, b := good()
 		var bad *solvers.ProblemError
 		if _, err := Solve(context.Background(), s, b, m, Settings{}); !errors.As(err, &bad) {

@@ -179,3 +179,51 @@ func ExampleRegressor_Nu() {
 	fmt.Printf("ε = %.2f, %d support vectors, %d outside the tube\n", fit.Epsilon, len(fit.SupportVectors()), bound)
 	// Output: ε = 0.09, 39 support vectors, 23 outside the tube
 }
+
+// Laplace's approximation is within a known distance of the maximum. Far from the points, the
+// probabilities return to one half.
+func ExampleClassify() {
+	ctx := context.Background()
+	data := datasets.Moons(100, 0.2, 1)
+	fit, _ := gp.Classify(data).Kernel(kernels.Scale(9, kernels.SquaredExponential(0.5))).Fit(ctx)
+	p, _ := fit.Probability(ctx, datasets.Rows{{0, 1}, {1, -0.5}, {50, 50}})
+	fmt.Printf("%.2f, %.2f, %.2f\n", p[0][1], p[1][1], p[2][1])
+	fmt.Printf("ln p(y) ≈ %.3f, gap below 1e-6: %v\n", fit.LogMarginalLikelihood(), fit.Gap < 1e-6)
+	// Output:
+	// 0.94, 0.08, 0.50
+	// ln p(y) ≈ -24.053, gap below 1e-6: true
+}
+
+// Threes and fives that the process has not seen.
+func ExampleClassifier_EP() {
+	ctx := context.Background()
+	seen, unseen := datasets.Digits().Pair("5", "3").Split(0.5, 1)
+	fit, _ := gp.Classify(seen).Kernel(kernels.Scale(100, kernels.SquaredExponential(25))).EP().Fit(ctx)
+	e, _ := fit.Evaluate(ctx, unseen)
+	fmt.Printf("%v after %d sweeps: %.0f %% of %d right, −ln p(class) = %.2f on average\n", fit.Status, fit.Iterations, 100*e.Accuracy, unseen.N(), e.NLPD)
+	// Output:
+	// converged after 30 sweeps: 98 % of 182 right, −ln p(class) = 0.07 on average
+}
+
+// The evidence lies between bounds that take no factor of the matrix.
+func ExampleFit_EvidenceWithin() {
+	fit := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).CG().MustFit()
+	e, _ := fit.EvidenceWithin(context.Background(), 12)
+	fmt.Printf("between %.1f and %.1f, and %.0f of the width is due to ln|A|\n", e.Lower, e.Upper, e.LogDetUpper-e.LogDetLower)
+	// Output:
+	// between -623.3 and -620.7, and 5 of the width is due to ln|A|
+}
+
+// Sixteen of 133 points nearly determine f.
+func ExampleProcess_Inducing() {
+	fit, _ := gp.Regress(datasets.Motorcycle()).
+		Kernel(kernels.Scale(45*45, kernels.SquaredExponential(5))).NoiseVariance(22 * 22).
+		Inducing(16).Fit(context.Background())
+	b, _ := fit.Posterior(context.Background(), datasets.Rows{{20}})
+	fmt.Printf("f(20) = %.0f ± %.0f\n", b.Mean[0], 2*math.Sqrt(b.Variance[0]))
+	fmt.Printf("ln p(y) is between %.1f and %.1f\n", fit.Lower, fit.Upper)
+	// Output:
+	// f(20) = -115 ± 11
+	// ln p(y) is between -621.4 and -616.4
+}

@@ -114,14 +114,23 @@ func (t *processTask) conclude(ctx context.Context, found *Optimisation, solved 
 // matrix returns the system with the matrix A of the data.
 func (t *processTask) matrix() (*linear.System, error) {
 	gram, err := kernels.NewGram(t.kernel, t.data.X, t.cache)
-	if err == nil && direct(t.method) && gram.InBlocks() {
-		// Kernel rows are read once, so they are not kept.
+	if err == nil && t.readsOnce() && gram.InBlocks() {
 		gram, err = kernels.NewGram(t.kernel, t.data.X, kernels.NoCache)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return &linear.System{K: gram, Noise: t.noiseVector()}, nil
+}
+
+// readsOnce reports whether the method reads kernel rows once, so that they need not be kept. CG
+// holds a large K in single precision instead, or computes it anew in blocks.
+func (t *processTask) readsOnce() bool {
+	if m, ok := t.method.(linear.CG); ok {
+		n := float64(len(t.y))
+		return !m.Double && !m.GibbsMacKay && 8*n*n > kernels.DefaultCache
+	}
+	return direct(t.method)
 }
 
 func (t *processTask) settings() linear.Settings {
@@ -144,7 +153,12 @@ func (t *processTask) solve(ctx context.Context) (*Fit, error) {
 		w = t.watch()
 		settings.Observers = append(settings.Observers, w.observe)
 	}
+	ended := func(*linear.Solution) {}
+	if t.show != nil && !direct(t.method) {
+		ended = t.tell(&settings)
+	}
 	sol, err := linear.Solve(ctx, system, slices.Concat([][]float64{t.y}, t.basis), t.method, settings)
+	ended(sol)
 	if w != nil {
 		w.end(sol)
 	}

@@ -1,10 +1,16 @@
-// Package gp has Gaussian process regression (Rasmussen and Williams 2006):
+// Package gp has Gaussian processes (Rasmussen and Williams 2006), for real targets
 //
 //	fit := gp.Regress(datasets.Motorcycle()).
 //		Kernel(kernels.Scale(2025, kernels.RBF(0.02))).NoiseVariance(484).MustFit()
 //	fit.Show(gp.Posterior)
 //
-// A description, [Process], is a value; nothing is computed until Fit, MustFit or Keep.
+// and for classes:
+//
+//	fit := gp.Classify(datasets.Moons(100, 0.2, 1)).EP().Optimise().MustFit()
+//	fit.Show(gp.Probability)
+//
+// A description, [Process] or [Classifier], is a value; nothing is computed until Fit, MustFit
+// or Keep.
 package gp
 
 import (
@@ -78,8 +84,8 @@ const mixedPoints = 4096
 //   - Below 4,096 points the system is solved by Cholesky factorisation. From 4,096 points
 //     on, the factor is in single precision and the solution is refined (linear.Mixed); the
 //     exact factor is computed when variances or the evidence are first needed.
-//   - If there is no memory for a factor, the system is solved by conjugate gradients, and
-//     results have bounds.
+//   - If there is no memory for a factor, the system is solved by conjugate gradients with a
+//     preconditioner (linear.CG{Rank: linear.AutoRank}), and results have bounds.
 //
 // The default hyperparameters are only a start: set Kernel and NoiseVariance, or let
 // Optimise find them. The data must not be changed afterwards.
@@ -224,7 +230,8 @@ func (p Process) MaxIterations(n int) Process {
 
 // Memory limits the bytes for kernel rows and, separately, those for the method. The
 // defaults are 256 MiB for rows, and Go's memory limit or else 4 GiB for the method. An
-// iterative method computes rows that do not fit again. A direct method needs 4n² bytes, LU
+// iterative method computes rows that do not fit again; CG may instead hold K in single
+// precision, in 2n² bytes, by default in half of the memory that the machine has free. A direct method needs 4n² bytes, LU
 // and GaussJordan 8n²; Fit returns a *linear.MemoryError if these exceed the limit.
 func (p Process) Memory(bytes int64) Process {
 	p.cache = bytes
@@ -332,7 +339,7 @@ type processTask struct {
 	basis  [][]float64            // basis functions of a linear mean at the points, n values each; otherwise nil
 	centre []float64              // d means of the features, which are subtracted in the basis functions
 
-	show func(line string, last bool) // shows the progress of Optimise; may be nil
+	show func(line string, last bool) // shows the progress of Optimise and of iterations; may be nil
 }
 
 // prepare checks the description and fills in the defaults.
@@ -352,7 +359,11 @@ func (p Process) prepare() (*processTask, error) {
 	}
 	t.y = slices.Clone(t.seen)
 	if need := p.method.Memory(len(t.y), 1); !p.named && need > t.allowed() {
-		if p.method = (linear.CG{}); p.mean == linearMean {
+		p.method = linear.CG{Rank: linear.AutoRank}
+		if p.method.Memory(len(t.y), 1) > t.allowed() {
+			p.method = linear.CG{}
+		}
+		if p.mean == linearMean {
 			return nil, arguments.Wrong("LinearMean", math.NaN(), "it takes a factor of A, %.3g GB for %d points, and may take %.3g: use ConstantMean, a part of the points by On(data.Select(rows)), or raise Memory or GOMEMLIMIT", need/1e9, len(t.y), t.allowed()/1e9)
 		}
 		t.method = p.method
@@ -442,7 +453,7 @@ func (t *processTask) noiseVector() []float64 {
 // says what to change.
 func (p Process) Fit(ctx context.Context) (*Fit, error) { return p.run(ctx, nil) }
 
-// run is Fit with a function that shows the progress of Optimise; it may be nil.
+// run is Fit with a function that shows the progress; it may be nil.
 func (p Process) run(ctx context.Context, show func(line string, last bool)) (_ *Fit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
@@ -459,8 +470,9 @@ func (p Process) run(ctx context.Context, show func(line string, last bool)) (_ 
 // progressAfter is the time after which a cell shows the progress of Optimise.
 const progressAfter = time.Second
 
-// MustFit is Fit for a notebook cell. If Optimise takes more than a second, MustFit shows its
-// progress in a line of the output. The interrupt button ends the run: MustFit then shows a
+// MustFit is Fit for a notebook cell. If Optimise or an iterative method takes more than a
+// second, MustFit shows its progress in a line of the output, with a forecast of the time that
+// is left. The interrupt button ends the run: MustFit then shows a
 // warning and returns the fit so far. An error is printed and ends the cell; outside a
 // notebook it panics.
 func (p Process) MustFit() *Fit {

@@ -553,7 +553,7 @@ func TestProcessRefuses(t *testing.T) {
 		{"too few noises", base.NoiseVariances([]float64{1}), &argument, "1 variance for 133 points"},
 		{"a noise", base.NoiseVariances(append(make([]float64, 132), math.Inf(1))), &argument, "row 132"},
 		{"no method", base.Using(nil), &argument, "Using"},
-		{"rank", base.Using(linear.CG{Rank: -1}), &problem, "Rank"},
+		{"rank", base.Using(linear.CG{Rank: -2}), &problem, "Rank"},
 		{"tolerance", base.CG().Tol(0), &argument, "Tol"},
 		{"no criterion", base.Stop(nil), &argument, "Stop"},
 		{"limit", base.MaxIterations(0), &argument, "MaxIterations"},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
@@ -93,4 +94,36 @@ func TestOptimiseSIGINT(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	testkit.Near(t, "evidence", certain(fit.LogMarginalLikelihood(ctx)).Value, o.End().Evidence, 1e-9)
+}
+
+// A run of an iterative method shows its preparation, its residuals and how it ends. Who looks
+// on changes nothing.
+func TestIterationsShowTheirProgress(t *testing.T) {
+	var lines []string
+	ended := 0
+	show := func(line string, last bool) {
+		lines = append(lines, line)
+		if last {
+			ended++
+		}
+	}
+	p := motorcycle().Using(linear.CG{Rank: 3}).Stop(linear.Residual{Rel: 1e-10})
+	fit, err := p.run(ctx, show)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(lines) < 10 || ended != 1 {
+		t.Errorf("%d lines, %d of them the last", len(lines), ended)
+	}
+	for at, want := range map[int]string{1: "CG, rank 3: preconditioner 0 %, 0 s", 4: "CG, rank 3: 1 iteration in 0 s, residual ", len(lines) - 2: "about a second left", len(lines) - 1: "CG, rank 3: converged after "} {
+		if !strings.Contains(lines[at], want) {
+			t.Errorf("line %d is %q, want %q", at, lines[at], want)
+		}
+	}
+	if alone := testkit.FitOf(t, p); !slices.Equal(alone.Alpha, fit.Alpha) {
+		t.Error("another fit when it is shown")
+	}
+	if _, err := motorcycle().run(ctx, func(line string, _ bool) { t.Errorf("a direct method shows %q", line) }); err != nil {
+		t.Error(err)
+	}
 }

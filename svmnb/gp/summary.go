@@ -197,7 +197,7 @@ func (f *Fit) Hints() []string {
 	case f.Status.Early() && direct(t.method):
 		add("A is so near to singular that the residual is %.2g: a larger noise variance helps, or fewer points that are all but equal.", f.Certificate.Residual)
 	case f.Status.Early():
-		add("%s ended before its criterion was met (%s), %s: raise MaxIterations, precondition with Using(linear.CG{Rank: 20}), or use Cholesky.", f.Method, f.Status, f.known())
+		add("%s ended before its criterion was met (%s), %s: raise MaxIterations, precondition with Using(linear.CG{Rank: linear.AutoRank}), or use Cholesky.", f.Method, f.Status, f.known())
 	}
 	if o := f.Optimisation; o != nil {
 		end := o.End()

@@ -127,6 +127,36 @@ func thresholds(n int) ThresholdsData {
 	return d
 }
 
+// probabilities are those of regions, softly.
+func probabilities(k, n int) ProbabilityData {
+	r := regions(k, n)
+	d := ProbabilityData{Problem: "sectors", Evidence: -31.25, Features: r.Features, Classes: r.Classes, X: r.X, Class: r.Class, Xs: r.Xs, Ys: r.Ys, P: make([][][]float64, k)}
+	soft := func(x, y float64) []float64 {
+		p, sum := make([]float64, k), 0.0
+		for c := range p {
+			a := 2 * math.Pi * float64(c) / float64(k)
+			p[c] = math.Exp(2 * (x*math.Cos(a) + y*math.Sin(a)))
+			sum += p[c]
+		}
+		for c := range p {
+			p[c] /= sum
+		}
+		return p
+	}
+	for _, x := range d.X {
+		d.Of = append(d.Of, soft(x[0], x[1]))
+	}
+	for c := range d.P {
+		for i := range 40 {
+			d.P[c] = append(d.P[c], make([]float64, 50))
+			for j := range 50 {
+				d.P[c][i][j] = soft(-2+4*float64(j)/49, -1.5+3*float64(i)/39)[c]
+			}
+		}
+	}
+	return d
+}
+
 // evaluations are the figures of what a classifier is worth, as examples.
 func evaluations(t *testing.T) []*Chart {
 	t.Helper()
@@ -135,6 +165,7 @@ func evaluations(t *testing.T) []*Chart {
 		ok(Confusion(confusion(3))), ok(Confusion(confusion(10))), ok(ROC(steps(30))), ok(Calibration(calibration(500))),
 		ok(Regions(regions(3, 120))), ok(Regions(regions(8, 400))),
 		ok(PrecisionRecall(descent(40))), ok(Gain(gain(50))), ok(Lift(gain(50))), ok(Residuals(residuals(200))), ok(Predictions(residuals(200))), ok(Thresholds(thresholds(80))),
+		ok(Probability(probabilities(2, 90))), ok(Probability(probabilities(5, 300))),
 	}
 }
 
@@ -261,6 +292,10 @@ func TestEvaluationFigures(t *testing.T) {
 			return Calibration(CalibrationData{P: []float64{0, 0, 0, 0}, Happens: []bool{true, true, true, true}})
 		}, 10_000, "differ by 1 on average"},
 		{"regions", func() (*Chart, error) { return Regions(regions(3, 120)) }, 25_000, "3 classes: 30 of 120 points carry the boundaries"},
+		{"probability", func() (*Chart, error) { return Probability(probabilities(2, 90)) }, 25_000, "Probabilities of 2 classes"},
+		{"probability, evidence", func() (*Chart, error) { return Probability(probabilities(3, 90)) }, 35_000, "ln p(y) ≈ −31.25"},
+		{"probability, one point", func() (*Chart, error) { return Probability(probabilities(2, 1)) }, 20_000, "among 1 point"},
+		{"probability, many points", func() (*Chart, error) { return Probability(probabilities(8, 5000)) }, 220_000, "1\u202f200 of the points drawn"},
 		{"regions, many points", func() (*Chart, error) { return Regions(regions(8, 5000)) }, 120_000, "1\u202f200 of the points drawn"},
 	} {
 		c, err := test.draw()
@@ -285,10 +320,25 @@ func TestWrongEvaluationInput(t *testing.T) {
 		change(&d)
 		return err(Regions(d))
 	}
+	unlikely := func(change func(*ProbabilityData)) error {
+		d := probabilities(3, 5)
+		change(&d)
+		return err(Probability(d))
+	}
 	for _, test := range []struct {
 		err           error
 		figure, field string
 	}{
+		{unlikely(func(d *ProbabilityData) { d.X = nil }), "Probability", "X"},
+		{unlikely(func(d *ProbabilityData) { d.Classes = d.Classes[:1] }), "Probability", "Classes"},
+		{unlikely(func(d *ProbabilityData) { d.P = d.P[:2] }), "Probability", "P"},
+		{unlikely(func(d *ProbabilityData) { d.P[1] = d.P[1][:3] }), "Probability", "P"},
+		{unlikely(func(d *ProbabilityData) { d.P[2][1][0] = nan }), "Probability", "Z[1][0]"},
+		{unlikely(func(d *ProbabilityData) { d.Of = d.Of[:2] }), "Probability", "Class"},
+		{unlikely(func(d *ProbabilityData) { d.Of[2] = d.Of[2][:1] }), "Probability", "Of[2]"},
+		{unlikely(func(d *ProbabilityData) { d.Of[2][1] = nan }), "Probability", "Of[2][1]"},
+		{unlikely(func(d *ProbabilityData) { d.Class[4] = 3 }), "Probability", "Class[4]"},
+		{unlikely(func(d *ProbabilityData) { d.X[1][1] = nan }), "Probability", "X[1][1]"},
 		{err(Confusion(ConfusionData{})), "Confusion", "Classes"},
 		{err(Confusion(ConfusionData{Classes: make([]string, 61)})), "Confusion", "Classes"},
 		{err(Confusion(ConfusionData{Classes: []string{"a"}})), "Confusion", "Counts"},

@@ -1,0 +1,576 @@
+package gp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// SparseProcess describes a Gaussian process that knows its n points through m inducing points
+// (Titsias 2009): its cost is n m² operations and 8 n m bytes. See [Process.Inducing].
+type SparseProcess struct {
+	process Process
+	m       int
+}
+
+// Inducing makes p a sparse process through m of its points, the inducing points. They are
+// chosen greedily: each is the one that the points before it determine worst (pivoted
+// Cholesky). There are fewer if these determine all others.
+//
+// The evidence has a lower bound, which is exact if the inducing points determine f at all
+// points, and which Optimise maximises; after it, the points are chosen again, until that no
+// longer helps. There is an upper bound too. Kernel, NoiseVariance, ConstantMean, ZeroMean,
+// NormaliseTargets, Optimise, Restarts, Bound and priors have their meaning; a method, Stop and
+// Memory have none. Fit returns an *ArgumentError for LinearMean, NoiseVariances or a noise of 0.
+func (p Process) Inducing(m int) SparseProcess {
+	p.faults.Said("Inducing", arguments.WrongIf(m < 1, "Inducing", float64(m), "the number of inducing points is %d; it must be positive", m))
+	return SparseProcess{p, m}
+}
+
+// String returns the Go expression of the description.
+func (p SparseProcess) String() string { return fmt.Sprintf("%v.Inducing(%d)", p.process, p.m) }
+
+// Fit finds the approximate posterior, after finding the hyperparameters if Optimise was set.
+// When ctx ends early, the error wraps context.Cause(ctx), and the fit is nil unless Optimise
+// has found something.
+func (p SparseProcess) Fit(ctx context.Context) (*SparseFit, error) { return p.run(ctx, nil) }
+
+// MustFit is Fit for a notebook cell; see [Process.MustFit].
+func (p SparseProcess) MustFit() *SparseFit {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	fit, err := p.run(ctx, cells.Progress(progressAfter))
+	switch {
+	case fit == nil:
+		cells.Must(err)
+	case err != nil:
+		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
+	}
+	return fit
+}
+
+func (p SparseProcess) run(ctx context.Context, show func(line string, last bool)) (_ *SparseFit, err error) {
+	defer guard.Caught(&err)
+	if err := arguments.Given(ctx, "Fit"); err != nil {
+		return nil, err
+	}
+	q := p.process.described()
+	if p.m < 1 { // the zero value
+		q = q.Inducing(p.m).process
+	}
+	if q.mean == linearMean {
+		return nil, arguments.Wrong("LinearMean", math.NaN(), "a sparse process has no linear mean; use ConstantMean, or leave Inducing out")
+	}
+	q.method, q.named = linear.CG{}, true // of any memory; it is not used
+	t, err := q.prepare()
+	if err != nil {
+		return nil, err
+	}
+	if !t.oneNoise() {
+		return nil, arguments.Wrong("Inducing", t.noise, "a sparse process needs one positive variance of the noise; say NoiseVariance")
+	}
+	t.show = show
+	began := time.Now()
+	f, err := t.sparse(ctx, p.m)
+	if f != nil {
+		f.Description.m, f.Elapsed = p.m, time.Since(began)
+	}
+	return f, err
+}
+
+// SparseFit is the approximate posterior of a [SparseProcess].
+type SparseFit struct {
+	// Description is the SparseProcess that was solved, with all defaults and the hyperparameters
+	// that Optimise found.
+	Description SparseProcess
+
+	// Lower and Upper are bounds of the log marginal likelihood of the exact process, in nats, that
+	// hold up to rounding: Titsias's (2009, eq. 9; 2014).
+	Lower, Upper float64
+
+	Inducing     [][]float64 // the inducing points, d features each
+	Elapsed      time.Duration
+	Optimisation *Optimisation // how the hyperparameters were found; its Evidence is Lower; nil without Optimise
+
+	task     *processTask
+	basis    *kernels.Basis
+	own      *linear.CholeskyFactor // L L' = K_mm
+	v        [][]float64            // rows v_i = L⁻¹k_m(x_i)
+	factor   *linear.CholeskyFactor // of B = I + Σ v_i v_i'/σ²
+	b        *matrix
+	c        []float64 // M⁻¹ Σ v_i y_i/σ², where B = MM'
+	residual float64   // tr(K − Q)
+}
+
+// sparse chooses the inducing points and the hyperparameters.
+func (t *processTask) sparse(ctx context.Context, m int) (*SparseFit, error) {
+	f, err := t.through(ctx, m)
+	if err != nil || !t.learn {
+		return f, err
+	}
+	var o *Optimisation
+	for range reselections {
+		learned, err := f.learn(ctx, o)
+		if learned == nil {
+			if o != nil {
+				f.Optimisation = o
+				return f, err
+			}
+			return nil, err
+		}
+		f, o = learned, learned.Optimisation
+		if err != nil {
+			return f, err
+		}
+		again, err := f.task.through(ctx, m)
+		if err != nil {
+			return f, err
+		}
+		again.Optimisation = o
+		if !(again.Lower > f.Lower+1e-2) {
+			break
+		}
+		f = again
+	}
+	return f, nil
+}
+
+// reselections is how often the inducing points are chosen at most.
+const reselections = 5
+
+// chosen is a kernel matrix that remembers which rows were read.
+type chosen struct {
+	*kernels.Gram
+	rows []int
+}
+
+func (c *chosen) Row(i int) []float64 {
+	c.rows = append(c.rows, i)
+	return c.Gram.Row(i)
+}
+
+// through returns the fit through m points, chosen for the hyperparameters of t.
+func (t *processTask) through(ctx context.Context, m int) (*SparseFit, error) {
+	g, err := kernels.NewGram(t.kernel, t.data.X, kernels.NoCache)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	c := &chosen{Gram: g}
+	var z [][]float64
+	if _, err := chol.Pivoted(ctx, c, min(m, len(t.y)), 1e-12); err != nil {
+		return nil, fmt.Errorf("svmnb: the inducing points: %w", err)
+	}
+	for _, i := range c.rows {
+		z = append(z, slices.Clone(t.data.X[i]))
+	}
+	if z == nil { // K is 0
+		z = [][]float64{slices.Clone(t.data.X[0])}
+	}
+	return t.throughPoints(ctx, z)
+}
+
+// throughPoints returns the fit through inducing points z. With Q = K_nm K_mm⁻¹ K_mn = V'V and A' = Q + σ²I,
+//
+//	ln p(y) ≥ −½ y'A'⁻¹y − ½ ln|A'| − (n/2) ln 2π − tr(K − Q)/2σ²,
+//	ln p(y) ≤ −½ y'(A' + tr(K − Q) I)⁻¹y − ½ ln|A'| − (n/2) ln 2π.
+func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*SparseFit, error) {
+	n, m, noise := len(t.y), len(z), t.noise
+	f := &SparseFit{Description: SparseProcess{t.Process, m}, Inducing: z, task: t, basis: kernels.Against(t.kernel, z), v: several(n, m)}
+	f.Description.process.learn, f.Description.process.restarts, f.Description.process.seed = false, 0, 0
+	g, err := kernels.NewGram(t.kernel, z, int64(8*m*m)+8)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	most := slices.Max(g.Diag())
+	// Jitter makes Q smaller, so the bounds remain.
+	for jitter := 1e-10; ; jitter *= 100 {
+		f.own, err = linear.Cholesky{}.Factor(ctx, &linear.System{K: g, Noise: slices.Repeat([]float64{jitter*most + 1e-300}, m)})
+		var indefinite *linear.IndefiniteError
+		if err == nil || !errors.As(err, &indefinite) || jitter > 1e-5 {
+			break
+		}
+	}
+	if err != nil {
+		return nil, t.explain(err)
+	}
+	const strip = 256
+	tasks := (n + strip - 1) / strip
+	err = parallel.For(ctx, runtime.GOMAXPROCS(0), tasks, func(_, task int) {
+		basis := kernels.Against(t.kernel, z)
+		for i := task * strip; i < min((task+1)*strip, n); i++ {
+			f.v[i] = basis.Row(f.v[i], t.data.X[i])
+		}
+	})
+	for from := 0; from < n && err == nil; from += 16 * strip {
+		err = f.own.HalfSolveAll(ctx, f.v[from:min(from+16*strip, n)])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: the inducing points: %w", err)
+	}
+	sum, yy := make([]float64, m), 0.0
+	for i, v := range f.v {
+		x := t.data.X[i]
+		f.residual += max(0, t.kernel.Eval(x, x)-vec.Dot(v, v))
+		yy += t.y[i] * t.y[i]
+		vec.Axpy(sum, t.y[i], v)
+	}
+	vv := crossed(f.v, m)
+	within := func(noise float64) (b *matrix, factor *linear.CholeskyFactor, c []float64, quadratic float64, err error) {
+		b = &matrix{rows: several(m, m), diag: make([]float64, m)}
+		for i := range m {
+			for j := range m {
+				b.rows[i][j] = vv[max(i, j)][min(i, j)] / noise
+			}
+			b.rows[i][i]++
+			b.diag[i] = b.rows[i][i]
+		}
+		if factor, err = (linear.Cholesky{}).Factor(ctx, &linear.System{K: b}); err != nil {
+			return nil, nil, nil, 0, t.explain(err)
+		}
+		c = factor.HalfSolve(nil, sum)
+		for i := range c {
+			c[i] /= noise
+		}
+		return b, factor, c, yy/noise - vec.Dot(c, c), nil
+	}
+	var quadratic float64
+	if f.b, f.factor, f.c, quadratic, err = within(noise); err != nil {
+		return nil, err
+	}
+	_, _, _, least, err := within(noise + f.residual)
+	if err != nil {
+		return nil, err
+	}
+	rest := float64(n)*math.Log(2*math.Pi*noise) + f.factor.LogDet()
+	f.Lower, f.Upper = -(quadratic+rest+f.residual/noise)/2, -(least+rest)/2
+	return f, nil
+}
+
+// crossed returns Σ v_i v_i', of which the entries up to the diagonal are valid.
+func crossed(v [][]float64, m int) [][]float64 {
+	const strip = 4096
+	c := make([]float64, m*m)
+	for from := 0; from < len(v); from += strip {
+		part := slices.Concat(v[from:min(from+strip, len(v))]...)
+		a := simd.Matrix[float64]{Data: part, Rows: len(part) / m, Cols: m, Stride: m}
+		var right simd.Panels[float64]
+		right.Pack(a, 0)
+		simd.Gemm[float64]{Add: true, Lower: true}.Do(simd.Matrix[float64]{Data: c, Rows: m, Cols: m, Stride: m}, a.T(), &right)
+	}
+	rows := make([][]float64, m)
+	for i := range rows {
+		rows[i] = c[i*m:][:m]
+	}
+	return rows
+}
+
+// gradient sets grad to the derivatives of Lower by the logarithms of the hyperparameters, the
+// noise last, with the inducing points fixed. With α = A'⁻¹y, β = Vα, P = K_mm⁻¹K_mn and
+//
+//	H = L⁻ᵀ(½ βα' + (I − B⁻¹)V/2σ²),  G = L⁻ᵀ(½ ββ' + ½(B − 2I + B⁻¹))L⁻¹,
+//	∂Lower = 2 tr(H ∂K_nm) − tr(G ∂K_mm) − tr(∂K)/2σ²,
+//	∂Lower/∂ ln σ² = ½σ²(α'α − tr A'⁻¹) + tr(K − Q)/2σ².
+func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
+	t := f.task
+	n, m, noise := len(t.y), len(f.Inducing), t.noise
+	inverse, err := f.factor.Inverse(ctx)
+	if err != nil {
+		return err
+	}
+	w := make([]float64, m) // B⁻¹ Σ v_i y_i/σ²
+	sum := make([]float64, m)
+	for i, v := range f.v {
+		vec.Axpy(sum, t.y[i]/noise, v)
+	}
+	for i, row := range inverse {
+		w[i] = vec.Dot(row, sum)
+	}
+	alpha, beta, aa := make([]float64, n), make([]float64, m), 0.0
+	for i, v := range f.v {
+		alpha[i] = (t.y[i] - vec.Dot(v, w)) / noise
+		aa += alpha[i] * alpha[i]
+		vec.Axpy(beta, alpha[i], v)
+	}
+	// back returns L⁻ᵀ times each row, as (LL')⁻¹ L.
+	back := func(rows [][]float64) error {
+		for _, r := range rows {
+			copy(r, f.own.Multiply(nil, r))
+		}
+		return f.own.SolveAll(ctx, rows)
+	}
+	less, g := several(m, m), several(m, m)
+	trace := 0.0
+	for i := range m {
+		for j := range m {
+			less[i][j] = -inverse[i][j] / (2 * noise)
+			g[i][j] = (beta[i]*beta[j] + f.b.rows[i][j] + inverse[i][j]) / 2
+		}
+		less[i][i] += 1 / (2 * noise)
+		g[i][i]--
+		trace += inverse[i][i]
+	}
+	if err := back(less); err != nil { // rows of less are now those of (I − B⁻¹)L⁻¹/2σ²
+		return err
+	}
+	if err := back(g); err != nil {
+		return err
+	}
+	g = transposed(g)
+	if err := back(g); err != nil {
+		return err
+	}
+	u := [][]float64{slices.Clone(beta)}
+	if err := back(u); err != nil {
+		return err
+	}
+	k, err := kernels.NewGradient(t.kernel, f.Inducing)
+	if err != nil {
+		return fmt.Errorf("svmnb: %w", err)
+	}
+	own := grad[:len(grad)-1]
+	stopped := func() error { return fmt.Errorf("svmnb: the gradient: %w", context.Cause(ctx)) }
+	negative := make([]float64, m)
+	if k.Contract(own, func(i int) []float64 {
+		if ctx.Err() != nil {
+			return nil
+		}
+		for j := range negative {
+			negative[j] = -(g[i][j] + g[j][i]) / 2
+		}
+		return negative
+	}) == nil {
+		return stopped()
+	}
+	const strip = 1024
+	var right simd.Panels[float64]
+	right.Pack(simd.Matrix[float64]{Data: slices.Concat(less...), Rows: m, Cols: m, Stride: m}, 0)
+	h := make([]float64, strip*m)
+	self := slices.Repeat([]float64{-1 / (2 * noise)}, n)
+	more := k.ContractWith(nil, t.data.X, self, func(i int) []float64 {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if i%strip == 0 {
+			part := slices.Concat(f.v[i:min(i+strip, n)]...)
+			rows := len(part) / m
+			simd.Gemm[float64]{}.Do(simd.Matrix[float64]{Data: h, Rows: rows, Cols: m, Stride: m}, simd.Matrix[float64]{Data: part, Rows: rows, Cols: m, Stride: m}, &right)
+		}
+		row := h[i%strip*m:][:m]
+		for j := range row {
+			row[j] = 2 * (row[j] + alpha[i]*u[0][j]/2)
+		}
+		return row
+	})
+	if more == nil {
+		return stopped()
+	}
+	for p, v := range more {
+		own[p] += v
+	}
+	grad[len(grad)-1] = noise*(aa-(float64(n)-float64(m)+trace)/noise)/2 + f.residual/noise/2
+	return nil
+}
+
+// learn maximises Lower with the inducing points fixed, from the hyperparameters of f. before is
+// the optimisation with the inducing points before these.
+func (f *SparseFit) learn(ctx context.Context, before *Optimisation) (*SparseFit, error) {
+	t := f.task
+	start, err := t.hyperparameters()
+	if err != nil {
+		return nil, err
+	}
+	all, err := t.saidOf(start)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	o := &Optimisation{}
+	var intervals []interval
+	for i, h := range start {
+		v := all[i].interval(h.Value)
+		intervals = append(intervals, v)
+		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
+		o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
+	}
+	restarts := t.restarts
+	if before != nil {
+		o.Evaluations, o.Ascents, restarts = before.Evaluations, before.Ascents, 0
+		o.Start, o.Low, o.High, o.Elapsed = before.Start, before.Low, before.High, before.Elapsed
+	}
+	var best *SparseFit
+	highest := math.Inf(-1)
+	var last error
+	ascend(ctx, o, intervals, restarts, t.seed, func(grad, x []float64) (AscentPoint, bool) {
+		at := AscentPoint{Values: exponentials(x)}
+		var other *processTask
+		var s *SparseFit
+		if other, last = t.with(at.Values); last == nil {
+			if s, last = other.throughPoints(ctx, f.Inducing); last == nil {
+				last = s.gradient(ctx, grad)
+			}
+		}
+		if last != nil || math.IsNaN(s.Lower) {
+			return at, false
+		}
+		at.Evidence = s.Lower
+		for i, h := range all {
+			value, slope := h.prior.density(x[i])
+			at.Prior += value
+			grad[i] += slope
+		}
+		if at.height() > highest {
+			highest, best = at.height(), s
+		}
+		if t.show != nil {
+			t.show(fmt.Sprintf("Optimise: %s in %s, %s ≥ %s", say.Several(o.Evaluations, "evaluation"), say.Spell((o.Elapsed+time.Since(began)).Round(time.Second)), t.objective(), say.Signed(highest, 6)), false)
+		}
+		return at, true
+	})
+	o.Elapsed += time.Since(began)
+	if best == nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("svmnb: Optimise: %w", context.Cause(ctx))
+	}
+	if best == nil {
+		return nil, fmt.Errorf("svmnb: Optimise: there is no bound of the log marginal likelihood at the start: %w", last)
+	}
+	best.Optimisation = o
+	if ctx.Err() != nil {
+		return best, fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
+	}
+	return best, nil
+}
+
+func (f *SparseFit) none() bool { return f == nil || f.task == nil }
+
+func (f *SparseFit) ready(ctx context.Context, call string) error {
+	if f.none() {
+		return arguments.NoFit(call)
+	}
+	return arguments.Given(ctx, call)
+}
+
+// Predict returns the means of f at m points. Errors are those of [Fit.Predict].
+func (f *SparseFit) Predict(x datasets.Points) ([]float64, error) {
+	b, err := f.Posterior(context.Background(), x)
+	if err != nil {
+		return nil, err
+	}
+	return b.Mean, nil
+}
+
+// Posterior returns mean and variance of f at m points in the approximation of Titsias (2009,
+// eq. 6), in m² multiplications for each point, where m is the number of inducing points. Errors
+// are those of [Fit.Predict], and wrap context.Cause(ctx) when ctx ends early.
+func (f *SparseFit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief, err error) {
+	defer guard.Caught(&err)
+	if err := f.ready(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
+	rows, err := points.Dense("Posterior", x)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.task.check("Posterior", rows); err != nil {
+		return nil, err
+	}
+	if err := f.basis.Check(rows); err != nil {
+		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
+	}
+	b := &Belief{Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows)), Noise: f.task.noise}
+	a := make([]float64, len(f.Inducing))
+	for i, p := range rows {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Posterior: %w", context.Cause(ctx))
+		}
+		a = f.basis.Row(a, p)
+		f.own.HalfSolve(a, a)
+		b.Variance[i] = f.task.kernel.Eval(p, p) - vec.Dot(a, a)
+		f.factor.HalfSolve(a, a)
+		b.Variance[i] = max(0, b.Variance[i]+vec.Dot(a, a))
+		b.Mean[i] = f.task.value(vec.Dot(a, f.c) + f.task.offset)
+	}
+	f.task.spread(b)
+	return b, nil
+}
+
+// Markdown says in words what was solved and how good the answer is.
+func (f *SparseFit) Markdown() string {
+	if err := f.ready(context.Background(), "Markdown"); err != nil {
+		return err.Error()
+	}
+	t, s := f.task, say.NewSummary()
+	s.Row("**problem**", "sparse Gaussian process of %s", t.data.Name)
+	s.Row("points × features", "%d × %d, through %s", t.data.N(), t.data.D(), say.Several(len(f.Inducing), "inducing point"))
+	s.Row("kernel", "%s", say.Brief(t.kernel.String()))
+	s.Row("noise variance", "%s", t.noiseText())
+	if o := f.Optimisation; o != nil && len(o.Ascents) > 0 {
+		s.Row("**hyperparameters**", "%d learned, %s; %s in %s", len(o.Names), o.status(), say.Several(o.Evaluations, "evaluation"), say.Spell(o.Elapsed))
+	}
+	s.Row("**result**", "the log marginal likelihood is between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6))
+	return s.String()
+}
+
+// Show displays the given figures of the fit. Without figures it displays the summary and, if
+// there is one feature, Posterior.
+func (f *SparseFit) Show(figures ...display.Figure) {
+	var usual []display.Figure
+	if !f.none() && f.task.data.D() == 1 {
+		usual = []display.Figure{Posterior}
+	}
+	display.ShowFit(f, figures, usual...)
+}
+
+func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	if err := f.ready(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
+	t := f.task
+	switch d := t.data.D(); {
+	case d != 1:
+		return nil, fmt.Errorf("Posterior: the data have %d features; it draws functions of one", d)
+	case v.samples != 0 || len(v.tests) > 0:
+		return nil, arguments.Wrong("Posterior", float64(v.samples), "a sparse process draws neither samples nor test points; leave Inducing out for these")
+	case v.chosen && !(v.low < v.high && !math.IsInf(v.high-v.low, 1)):
+		return nil, arguments.Wrong("PosteriorOver", v.low, "the range from %v to %v is empty or endless; give two numbers, the smaller one first", v.low, v.high)
+	}
+	if !v.chosen {
+		v.low, v.high = around(t.data.X)
+	}
+	var xs []float64
+	var rows datasets.Rows
+	for i := range figurePoints {
+		x := v.low + (v.high-v.low)*float64(i)/(figurePoints-1)
+		xs, rows = append(xs, x), append(rows, []float64{x})
+	}
+	b, err := f.Posterior(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	return figure.Posterior(figure.PosteriorData{
+		Problem: fmt.Sprintf("%s · through %s", t.words(), say.Several(len(f.Inducing), "inducing point")),
+		Note:    fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
+		Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
+		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
+	})
+}
