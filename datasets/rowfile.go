@@ -81,9 +81,6 @@ func SaveRows(ctx context.Context, path string, s Source, p Precision) error {
 		out.Write(head)
 		n := 0
 		err := EachBlock(ctx, s, blockRows(h.D), func(b *Block) error {
-			if err := b.check(&h); err != nil {
-				return err
-			}
 			for i, row := range b.X {
 				buf = buf[:0]
 				for j := range h.D + 1 {
@@ -107,8 +104,7 @@ func SaveRows(ctx context.Context, path string, s Source, p Precision) error {
 				out.Write(buf)
 			}
 			n += len(b.X)
-			_, err := out.Write(nil)
-			return err
+			return nil
 		})
 		if err != nil {
 			return err
@@ -267,7 +263,7 @@ func (r *rowReader) Next(b *Block) error {
 		b.Y[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*h.D:]))
 	}
 	r.at += m
-	return b.check(h)
+	return nil
 }
 
 func (r *rowReader) Close() error { return r.file.Close() }

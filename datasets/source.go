@@ -144,15 +144,16 @@ func (r *memoryReader) Next(b *Block) error {
 func (r *memoryReader) Close() error { return nil }
 
 // EachBlock calls do with all rows of a source, in blocks of at most so many rows. The block is
-// used again after each call. It returns the error of the source or of do, or
-// context.Cause(ctx).
+// used again after each call. It returns the error of the source or of do, an [*Error] for a
+// value that is not finite, or context.Cause(ctx).
 func EachBlock(ctx context.Context, s Source, rows int, do func(b *Block) error) (err error) {
 	in, err := s.Open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	b := NewBlock(rows, s.Head().D)
+	h := s.Head()
+	b := NewBlock(rows, h.D)
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -161,6 +162,9 @@ func EachBlock(ctx context.Context, s Source, rows int, do func(b *Block) error)
 		case err == io.EOF:
 			return nil
 		case err != nil:
+			return err
+		}
+		if err := b.check(&h); err != nil {
 			return err
 		}
 		if err := do(b); err != nil {

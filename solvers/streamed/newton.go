@@ -319,7 +319,7 @@ func (n *newton) factorMetric(ctx context.Context) error {
 	}
 	pivot, err := n.metric.Factor(ctx)
 	if err != nil {
-		return err
+		return context.Cause(ctx)
 	}
 	if pivot < n.m {
 		return fmt.Errorf("solvers: the metric is not positive definite: row %d depends on those before it", pivot)
@@ -578,7 +578,7 @@ func (n *newton) direction(ctx context.Context, s *sums, step []float64) (decrem
 		n.hessian.SetRow(n.m, row)
 		pivot, err := n.hessian.Factor(ctx)
 		if err != nil {
-			return 0, err
+			return 0, context.Cause(ctx)
 		}
 		if pivot == n.m+1 {
 			break
