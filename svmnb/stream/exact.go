@@ -229,8 +229,8 @@ func (f *Fit) Sampled(ctx context.Context, s int) (_ Exactness, err error) {
 	return f.exactness("sample", max(0, f.Alpha.Norm2+f.Alpha.Sum*mean), deviation, count), nil
 }
 
-// blockedRows is the number of support vectors that Blocked holds.
-const blockedRows = 1 << 15
+// blockedRows is the number of support vectors that Blocked holds. Tests lower it.
+var blockedRows int64 = 1 << 15
 
 // Blocked computes α'Kα from the kernel values of all pairs of support vectors, a block of them
 // against all later ones in each pass over the source. It is a proof, and takes n_s²/2 kernel

@@ -45,6 +45,7 @@ type task struct {
 	names   [2]string
 	points  *points
 	sample  *datasets.Dataset // of the points as they are read
+	few     *datasets.Dataset // a sample whose size does not depend on the budget, for landmarks and the default kernel
 	marks   [][]float64       // landmarks
 	metric  [][]float64
 	cost    [2]float64
@@ -140,7 +141,7 @@ func (c Classifier) fit(ctx context.Context) (*Fit, error) {
 func (t *task) made(res *streamed.Result, began time.Time) *Fit {
 	fit := &Fit{Result: *res, Description: t.Classifier, task: t}
 	fit.Elapsed = time.Since(began)
-	t.sample = nil // only its landmarks are needed
+	t.sample, t.few = nil, nil // only the landmarks are needed
 	return fit
 }
 
@@ -149,6 +150,7 @@ const (
 	mostRows  = 1024 // of a block
 	leastRows = 64
 	perColumn = 200 // rows of the sample for each column
+	fewRows   = 2000
 )
 
 // plan chooses how many rows a block and the sample have, within the budget.
@@ -160,7 +162,7 @@ func (c *Classifier) plan(h datasets.Head) (rows, sample int, err error) {
 	rows = mostRows
 	needs := func(sample int) int64 {
 		fixed := 4*m*m + 2*768*m + 2*m*d // metric, Hessian, factors; pending rows; landmarks
-		return 2 * 8 * (fixed + int64(sample)*(d+1) + int64(rows)*(3*(d+1)+m) + 4096*10)
+		return 2 * 8 * (fixed + (int64(sample)+min(int64(h.N), max(m, fewRows)))*(d+1) + int64(rows)*(3*(d+1)+m) + 4096*10)
 	}
 	budget := c.budget()
 	least := int(min(int64(h.N), 2*m))
@@ -229,18 +231,41 @@ func (c Classifier) prepare(ctx context.Context) (*task, error) {
 	return t, t.represent(ctx)
 }
 
-// survey reads all rows once: it counts the classes, draws a sample without replacement (Vitter
-// 1985, algorithm R), and computes means and deviations.
+// reservoir is a sample without replacement of the rows that it is given (Vitter 1985, algorithm
+// R).
+type reservoir struct {
+	data *datasets.Dataset
+	rng  *rand.Rand
+}
+
+func newReservoir(h *datasets.Head, size int, seed, stream uint64) *reservoir {
+	r := &reservoir{&datasets.Dataset{Name: h.Name, Y: make([]float64, size), X: make([][]float64, size)}, rand.New(rand.NewPCG(seed, stream))}
+	flat := make([]float64, size*h.D)
+	for i := range r.data.X {
+		r.data.X[i] = flat[i*h.D : (i+1)*h.D : (i+1)*h.D]
+	}
+	return r
+}
+
+// take gives the reservoir row number n.
+func (r *reservoir) take(n int, x []float64, y float64) {
+	if n >= len(r.data.X) {
+		n = r.rng.IntN(n + 1)
+	}
+	if n < len(r.data.X) {
+		copy(r.data.X[n], x)
+		r.data.Y[n] = y
+	}
+}
+
+// survey reads all rows once: it counts the classes, draws samples, and computes means and
+// deviations.
 func (t *task) survey(ctx context.Context, size int) error {
 	h, report := &t.head, t.points.report
 	report.Doing = "first look"
 	report.begin()
-	t.sample = &datasets.Dataset{Name: h.Name, Y: make([]float64, size), X: make([][]float64, size)}
-	flat := make([]float64, size*h.D)
-	for i := range t.sample.X {
-		t.sample.X[i] = flat[i*h.D : (i+1)*h.D : (i+1)*h.D]
-	}
-	rng := rand.New(rand.NewPCG(t.seed, 0x5a3b1e))
+	some, few := newReservoir(h, size, t.seed, 0x5a3b1e), newReservoir(h, min(h.N, max(t.columns, fewRows)), t.seed, 0x1a2d)
+	t.sample, t.few = some.data, few.data
 	counts := map[float64]int{}
 	mean, square := make([]float64, h.D), make([]float64, h.D)
 	n := 0
@@ -249,14 +274,9 @@ func (t *task) survey(ctx context.Context, size int) error {
 			if counts[b.Y[i]]++; len(counts) > 20 {
 				return &datasets.ClassError{Dataset: h.Name, Msg: "there are more than 20 different targets where two classes are needed"}
 			}
-			at := n
-			if n++; at >= size {
-				at = rng.IntN(n)
-			}
-			if at < size {
-				copy(t.sample.X[at], row)
-				t.sample.Y[at] = b.Y[i]
-			}
+			some.take(n, row, b.Y[i])
+			few.take(n, row, b.Y[i])
+			n++
 		}
 		if t.scaled { // Chan, Golub and LeVeque (1983), a block at a time
 			before, added := float64(n-len(b.X)), float64(len(b.X))
@@ -310,11 +330,12 @@ func (t *task) survey(ctx context.Context, size int) error {
 	return nil
 }
 
-// scaledSample returns points of the sample, scaled.
-func (t *task) scaledSample(which []int) [][]float64 {
-	x := make([][]float64, len(which))
-	for k, i := range which {
-		x[k] = slices.Clone(t.sample.X[i])
+// drawn returns m rows of the sample for landmarks, scaled.
+func (t *task) drawn(m int) [][]float64 {
+	rng := rand.New(rand.NewPCG(t.seed, 0x9a33a))
+	x := make([][]float64, m)
+	for k, i := range rng.Perm(t.few.N())[:m] {
+		x[k] = slices.Clone(t.few.X[i])
 		if t.points.scaler != nil {
 			scale(t.points.scaler, x[k])
 		}
@@ -326,8 +347,7 @@ func (t *task) scaledSample(which []int) [][]float64 {
 func (t *task) represent(context.Context) error {
 	h := t.head
 	if t.kernel == nil {
-		rng := rand.New(rand.NewPCG(t.seed, 0x9a33a))
-		t.kernel = kernels.RBF(kernels.GammaScale(t.scaledSample(rng.Perm(t.sample.N())[:min(t.sample.N(), 2000)])))
+		t.kernel = kernels.RBF(kernels.GammaScale(t.drawn(t.few.N())))
 	}
 	switch t.form {
 	case unset:
@@ -344,8 +364,7 @@ func (t *task) represent(context.Context) error {
 		t.points.of = newWaves(omega, weight)
 	case nystroem:
 		m := t.columns
-		rng := rand.New(rand.NewPCG(t.seed, 0x1a2d))
-		t.marks = t.scaledSample(rng.Perm(t.sample.N())[:m])
+		t.marks = t.drawn(m)
 		gram, err := kernels.NewGram(t.kernel, t.marks, kernels.NoCache)
 		if err != nil {
 			return fmt.Errorf("svmnb: Nystroem: %w", err)
