@@ -150,3 +150,30 @@ func TestOpenErrors(t *testing.T) {
 		t.Error("no file was opened")
 	}
 }
+
+// A file opens in blocks if and only if it is read at once, with the same rows, except for the
+// memory that either takes.
+func FuzzOpen(f *testing.F) {
+	for _, text := range seeds() {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		const most = 1 << 24
+		s, err := Open(path, Options{Features: []string{"int8", "bool"}, Target: "utf8", Memory: most, MaxRows: 1000})
+		if err != nil {
+			return
+		}
+		got, err := inBlocks(s, 3)
+		if err != nil {
+			t.Fatalf("it opens, and then: %v", err)
+		}
+		want, whyNot := Load(path, Options{Features: []string{"int8", "bool"}, Target: "utf8", Memory: 4 * most, MaxRows: 1000})
+		if whyNot == nil && (!reflect.DeepEqual(got.X, want.X) || !reflect.DeepEqual(got.Y, want.Y)) {
+			t.Errorf("%v, at once %v", got, want)
+		}
+	})
+}

@@ -572,4 +572,3 @@ func passes(n int) string {
 	}
 	return fmt.Sprintf("%d passes", n)
 }
-
