@@ -72,10 +72,10 @@ type Result struct {
 }
 
 // Gap returns P − D, which bounds how far P is above the minimum.
-func (r *Result) Gap() float64 { return r.Primal - r.Dual }
+func (r Result) Gap() float64 { return r.Primal - r.Dual }
 
 // RelGap returns the gap as a share of P.
-func (r *Result) RelGap() float64 {
+func (r Result) RelGap() float64 {
 	if r.Primal == 0 {
 		return 0
 	}
