@@ -54,6 +54,9 @@ func (e Exactness) RelGap() float64 {
 
 // String says what is known of the exact optimum.
 func (e Exactness) String() string {
+	if math.IsInf(e.Primal, 1) {
+		return fmt.Sprintf("the exact optimum is at least %.6g (standard error %.2g); random features have no upper bound", e.Dual, e.StandardError)
+	}
 	s := fmt.Sprintf("the exact optimum is in [%.6g, %.6g], so the fit is within %s of it", e.Dual, e.Primal, say.Percent(e.RelGap()))
 	if e.StandardError > 0 {
 		s = fmt.Sprintf("the exact optimum is in [%.6g ± %.2g, %.6g], so the fit is within %s of it (estimated from a sample)", e.Dual, e.StandardError, e.Primal, say.Percent(e.RelGap()))

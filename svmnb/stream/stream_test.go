@@ -329,13 +329,3 @@ func TestProgress(t *testing.T) {
 		t.Error(fit.Markdown())
 	}
 }
-
-func Example() {
-	source := datasets.Moons(2000, 0.2, 1) // or datasets.OpenRows("points.rows")
-	fit := stream.Classify(source).Kernel(kernels.RBF(1)).Nystroem(50).C(1).MustFit()
-	exact, err := fit.Blocked(context.Background())
-	if err != nil {
-		panic(err)
-	}
-	println(fit.Errors, exact.String())
-}
