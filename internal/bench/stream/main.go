@@ -62,11 +62,11 @@ func run(ctx context.Context) error {
 	said := func(format string, args ...any) {
 		fmt.Printf("%8.1f s %7.0f MB  %s\n", time.Since(began).Seconds(), peak(), fmt.Sprintf(format, args...))
 	}
-	pass, last := 0, time.Now()
+	last := time.Now()
 	d := stream.Classify(source).Kernel(kernels.RBF(*gamma)).C(*c).Gap(*gap).Memory(*memory).Watch(func(p stream.Progress) {
 		if p.Row == p.N {
 			said("%s, pass %d: %.1f s, gap before %.3g", p.Doing, p.Pass, time.Since(last).Seconds(), p.RelGap)
-			pass, last = p.Pass, time.Now()
+			last = time.Now()
 		}
 	})
 	if *fourier {
@@ -78,7 +78,6 @@ func run(ctx context.Context) error {
 	if fit == nil {
 		return err
 	}
-	_ = pass
 	said("%v: P = %.6g, D = %.6g, gap %.3g, %d errors of %d, %d support vectors, %v", d, fit.Primal, fit.Dual, fit.RelGap(), fit.Errors, fit.Points, fit.Support, fit.Status)
 	if err != nil {
 		return err
