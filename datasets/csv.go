@@ -72,11 +72,24 @@ func (t *table) read(r io.Reader) (*Dataset, error) {
 	}
 	t.csv = csv.NewReader(in)
 	t.csv.ReuseRecord = true
+	record, err := t.begin()
+	for ; err == nil; record, err = t.next() {
+		if err := t.row(record); err != nil {
+			return nil, err
+		}
+	}
+	if err != io.EOF {
+		return nil, err
+	}
+	return t.dataset()
+}
+
+// begin reads the header, finds the target, and returns the first record of data.
+func (t *table) begin() ([]string, error) {
 	t.csv.Comment = t.opt.Comment
 	if t.opt.Comma != 0 {
 		t.csv.Comma = t.opt.Comma
 	}
-
 	record, err := t.next()
 	if err == io.EOF {
 		return nil, t.fail(0, 0, "the table is empty")
@@ -91,17 +104,9 @@ func (t *table) read(r io.Reader) (*Dataset, error) {
 		return nil, err
 	}
 	if t.names != nil {
-		record, err = t.next()
+		return t.next()
 	}
-	for ; err == nil; record, err = t.next() {
-		if err := t.row(record); err != nil {
-			return nil, err
-		}
-	}
-	if err != io.EOF {
-		return nil, err
-	}
-	return t.dataset()
+	return record, nil
 }
 
 // next returns the next record, with spaces around its fields removed.

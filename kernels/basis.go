@@ -24,6 +24,8 @@ type Basis struct {
 type summer interface {
 	// add is product.add for the first m points of x.
 	add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int))
+	// rows sets dst[i·n+j] to K(x_i, z_j) for the first m points of x and the n points of the basis.
+	rows(dst []float64, n, m int, x source, alone func(row []float64, i int))
 }
 
 // Against returns the Basis of k at n points of d features each, which it copies; n may be 0.
@@ -150,6 +152,34 @@ func (b *Basis) TimesEachSparse(dst [][]float64, x CSR, coef [][]float64) {
 	b.times(dst, x.N(), newSparsePoints(x), coef)
 }
 
+// Values sets dst[i·n+j] to K(x[i], basis[j]) for all m points of x and all n points of the
+// basis, by products of matrices on GOMAXPROCS goroutines. dst has m·n numbers. The values
+// differ from those of Row as the sums of [Basis.Times] do. Row says which points are valid.
+func (b *Basis) Values(dst []float64, x [][]float64) {
+	n := b.p.n
+	_ = dst[:len(x)*n]
+	for i, row := range x {
+		if len(row) != b.p.d && n > 0 {
+			panic(b.otherWidth(i, len(row)))
+		}
+	}
+	if n == 0 || len(x) == 0 {
+		return
+	}
+	defer named(nil)
+	alone := func(row []float64, i int) {
+		defer rowOf(&i)
+		w := b.work.Get().(*work)
+		defer b.work.Put(w)
+		b.rower.row(row, x[i], w)
+	}
+	if s := b.sums(); s != nil {
+		s.rows(dst, n, len(x), table(x), alone)
+		return
+	}
+	share(threads(len(x)), len(x), func(_, i int) { alone(dst[i*n:(i+1)*n], i) })
+}
+
 func (b *Basis) times(dst [][]float64, m int, x source, coef [][]float64) {
 	defer named(nil)
 	for k := range coef { // a wrong length must panic here, not in a goroutine
@@ -191,6 +221,10 @@ type sums struct {
 
 func (s *sums) add(dst [][]float64, m int, x source, coef [][]float64, alone func(sums []float64, i int)) {
 	s.right.add(dst, m, s.right.points(x, vec.Indices[int32](m)), coef, s.reach, alone)
+}
+
+func (s *sums) rows(dst []float64, n, m int, x source, alone func(row []float64, i int)) {
+	s.right.values(dst, n, m, s.right.points(x, vec.Indices[int32](m)), s.reach, alone)
 }
 
 // newSums returns the summer of k, or nil if sums must be computed row by row.

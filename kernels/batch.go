@@ -603,6 +603,41 @@ func (p *product[T]) add(dst [][]float64, n int, points feed[T], coef [][]float6
 	})
 }
 
+// values sets dst[r·width+j] to K(x_r, z_j), for the n points x of the feed and the points z of
+// the packed strips. alone computes the values of a point that is beyond reach; see add.
+func (p *product[T]) values(dst []float64, width, n int, points feed[T], reach []float64, alone func(row []float64, r int)) {
+	p.each((n+leftStrip-1)/leftStrip, func(d *scratch[T], task int) {
+		from := task * leftStrip
+		points(&d.left, from, min(from+leftStrip, n))
+		for at := range p.right {
+			c := &p.right[at]
+			d.multiply(p.f, &d.left, c)
+			for r := range d.left.n {
+				widen(dst[(from+r)*width+at*rightStrip:], d.row(p.f, &d.left, r, c))
+			}
+		}
+		for r := range d.left.n {
+			for s, limit := range reach {
+				if !(d.left.norm[s][r] <= limit) {
+					alone(dst[(from+r)*width:][:width], from+r)
+					break
+				}
+			}
+		}
+	})
+}
+
+// widen copies v to dst.
+func widen[T simd.Float](dst []float64, v []T) {
+	if v, ok := any(v).([]float64); ok {
+		copy(dst, v)
+		return
+	}
+	for j, a := range v {
+		dst[j] = float64(a)
+	}
+}
+
 // narrow copies v to dst, rounded to single precision.
 func narrow[T simd.Float](dst []float32, v []T) {
 	if v, ok := any(v).([]float32); ok {

@@ -326,6 +326,35 @@ func sameValues(t *testing.T, b *kernels.Basis, x [][]float64, tol float64) {
 	}
 }
 
+// Values are those of single rows, for near and far points and more than one strip.
+func TestBasisValues(t *testing.T) {
+	check := func(t *testing.T, b *kernels.Basis, x [][]float64, tol float64) {
+		t.Helper()
+		n := b.Len()
+		got := make([]float64, len(x)*n)
+		b.Values(got, x)
+		for i := range x {
+			for j, want := range b.Row(nil, x[i]) {
+				if v := got[i*n+j]; !(math.Abs(v-want) <= tol) {
+					t.Fatalf("value %d, %d is %v, want %v", i, j, v, want)
+				}
+			}
+		}
+	}
+	atLevels(t, func(t *testing.T) {
+		for _, k := range all() {
+			t.Run(k.String(), func(t *testing.T) {
+				x := k.points(toy.Normal(7, 80, 3))
+				check(t, kernels.Against(k, x[:20]), x, 0x1p-31*largest(mustGram(t, k, x, kernels.NoCache)))
+			})
+		}
+	})
+	x := toy.Normal(3, 900, 4)
+	check(t, kernels.Against(kernels.RBF(0.3), x), x[700:], 0x1p-31)
+	check(t, kernels.Against(kernels.RBF(1), toy.Normal(1, 20, 2)), [][]float64{{1e9, 0}, {1e-9, 1e300}, {0, 0}}, 0x1p-31)
+	check(t, kernels.Against(kernels.RBF(1), nil), x, 0)
+}
+
 func TestBasisTimes(t *testing.T) {
 	atLevels(t, func(t *testing.T) {
 		for _, k := range all() {

@@ -24,10 +24,10 @@ var layers = [][]string{
 	{"svmnb/model", "svmnb/display"},
 	{"svmnb/internal/learn", "svmnb/internal/screen"},
 	{"svmnb/internal/testkit", "svmnb/internal/letter"},
-	{"svmnb", "svmnb/gp"},
+	{"svmnb", "svmnb/gp", "svmnb/stream"},
 	{"svmnb/selection", "svmnb/play"},
 	{"svmnb/bayesopt", "svmnb/remote"},
-	{"internal/bench", "internal/differential", "notebooks/...", "docs/service"},
+	{"internal/bench", "internal/bench/stream", "internal/differential", "notebooks/...", "docs/service"},
 }
 
 // layerOf returns the layer of a package and the entry that it is in; -1 for none. The
@@ -112,6 +112,7 @@ func TestCellsLinkTheirSubject(t *testing.T) {
 		"svmnb/transform": {"svmnb", "svmnb/gp", "svmnb/model", "svmnb/display"},
 		"svmnb/selection": {"svmnb/gp", "svmnb/play"},
 		"svmnb/play":      {"svmnb/gp", "svmnb/selection"},
+		"svmnb/stream":    {"svmnb", "svmnb/gp", "svmnb/selection", "svmnb/play", "svmnb/display", "svmnb/transform", "solvers/linear", "solvers/blocks"},
 	} {
 		deps := list(t, "-deps", module+pkg)
 		for _, heavy := range common {

@@ -23,6 +23,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/model"
 	"github.com/svmnb/svmnb/svmnb/play"
 	"github.com/svmnb/svmnb/svmnb/selection"
+	"github.com/svmnb/svmnb/svmnb/stream"
 	"github.com/svmnb/svmnb/svmnb/transform"
 )
 
@@ -39,6 +40,7 @@ var zeros = []any{
 	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{}, transform.TargetScaling{},
 	svmnb.Goal{}, svmnb.Thresholded{},
+	stream.Classifier{}, stream.Evaluation{}, stream.Exactness{}, stream.Fit{}, stream.MemoryError{}, stream.Progress{},
 	bayesopt.Space{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }
 
@@ -80,7 +82,7 @@ func TestZeroValues(t *testing.T) {
 			}
 		}
 	}
-	for folder, pkg := range map[string]string{".": "svmnb", "metrics": "metrics", "display": "display", "model": "model", "transform": "transform", "gp": "gp", "selection": "selection", "play": "play"} {
+	for folder, pkg := range map[string]string{".": "svmnb", "metrics": "metrics", "display": "display", "model": "model", "transform": "transform", "gp": "gp", "selection": "selection", "play": "play", "stream": "stream"} {
 		for _, name := range exportedTypes(t, folder) {
 			if !known[pkg+"."+name] && name != "Sigmoid" {
 				t.Errorf("%s.%s is not in the list of zeros", pkg, name)

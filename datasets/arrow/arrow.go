@@ -90,8 +90,9 @@ func Read(r io.ReaderAt, size int64, opt Options) (*datasets.Dataset, error) {
 
 // source is one file while it is read.
 type source struct {
-	opt Options
-	mem *bounded
+	opt   Options
+	mem   *bounded
+	paged bool // the columns of a row group are read page by page, and not at once
 }
 
 func newSource(opt Options) *source {
@@ -149,6 +150,7 @@ type table struct {
 	x        [][]float64 // values, by feature
 	y        []float64
 	labels   []string // targets, if they are strings
+	before   int      // rows that are no longer in x and y
 }
 
 func (t *source) fail(msg string, err error) error {
@@ -161,6 +163,7 @@ func (t *source) damaged(err error) error {
 
 func (t *source) parquet(in parquet.ReaderAtSeeker, into sink) error {
 	props := parquet.NewReaderProperties(t.mem)
+	props.BufferedStreamEnabled = t.paged
 	f, err := file.NewParquetReader(in, file.WithReadProps(props))
 	if err != nil {
 		return t.damaged(err)
@@ -355,14 +358,14 @@ func (t *table) add(rec arrow.RecordBatch) error {
 		for i := range n {
 			v, wrong := value(rec.Column(c), i)
 			if wrong != "" {
-				return &datasets.Error{Dataset: t.opt.Name, Row: len(t.x[k]), Column: k, Feature: t.names[k], Msg: wrong}
+				return &datasets.Error{Dataset: t.opt.Name, Row: t.before + len(t.x[k]), Column: k, Feature: t.names[k], Msg: wrong}
 			}
 			t.x[k] = append(t.x[k], v)
 		}
 	}
 	target := rec.Column(t.target)
 	for i := range n {
-		row := len(t.y)
+		row := t.before + len(t.y)
 		if isText(target.DataType()) {
 			if target.IsNull(i) {
 				return &datasets.Error{Dataset: t.opt.Name, Row: row, Column: -1, Msg: "the target, " + t.name + ", is null; leave the row out"}

@@ -241,15 +241,17 @@ func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
 	if m.none() {
 		return nil, arguments.NoFit(verb)
 	}
-	p, err := m.enter(context.Background(), verb, p)
-	if err != nil {
-		return nil, err
-	}
-	var rows [][]float64
-	if m.of.Process != nil {
-		rows = m.means(p)
-	} else {
-		rows = m.of.Expansion.Sums(m.of.Terms, p)
+	rows, ok := m.widened(verb, p)
+	if !ok {
+		p, err := m.enter(context.Background(), verb, p)
+		if err != nil {
+			return nil, err
+		}
+		if m.of.Process != nil {
+			rows = m.means(p)
+		} else {
+			rows = m.of.Expansion.Sums(m.of.Terms, p)
+		}
 	}
 	if m.of.Target != nil {
 		for _, row := range rows {
@@ -257,6 +259,23 @@ func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
 		}
 	}
 	return rows, nil
+}
+
+// widened returns the decision values of many points whose features take more memory than they
+// do: it makes these for some points at a time. ok is false for other points and after an error.
+func (m *Model) widened(verb string, p points.Points) (rows [][]float64, ok bool) {
+	b := m.of.Before
+	if b == nil || b.Open > 0 || m.of.Process != nil || !b.Widens(p.N()) {
+		return nil, false
+	}
+	err := b.Blocks(context.Background(), verb, "model", p, func(_ int, p points.Points) error {
+		if err := m.of.Expansion.Check(verb, "model", p); err != nil {
+			return err
+		}
+		rows = append(rows, m.of.Expansion.Sums(m.of.Terms, p)...)
+		return nil
+	})
+	return rows, err == nil
 }
 
 // Scores returns a score of each class at m points, as m rows in the order of Classes, for a

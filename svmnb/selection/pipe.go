@@ -438,6 +438,9 @@ func (f *PipeFit) Predict(x datasets.Points) (_ []string, err error) {
 }
 
 func (f *PipeFit) predict(verb string, p points.Points) ([]string, error) {
+	if names, ok := widened(f, verb, p, (*model.Model).Predict); ok {
+		return names, nil
+	}
 	m, p, err := f.entered(verb, p)
 	if err != nil {
 		return nil, err
@@ -453,6 +456,11 @@ func (f *PipeFit) Values(x datasets.Points) (_ []float64, err error) {
 }
 
 func (f *PipeFit) values(verb string, p points.Points) ([]float64, error) {
+	if !f.none() && (len(f.inner().Inside().Classes) == 0 || len(f.inner().Inside().Terms) == 1) {
+		if values, ok := widened(f, verb, p, (*model.Model).Values); ok {
+			return values, nil
+		}
+	}
 	m, p, err := f.entered(verb, p)
 	if err != nil {
 		return nil, err
@@ -461,6 +469,25 @@ func (f *PipeFit) values(verb string, p points.Points) ([]float64, error) {
 		return nil, arguments.Wrong(verb, math.NaN(), "the pipeline ends in a classifier of several machines; say Predict for its classes, or Model().Decisions for the values of all machines")
 	}
 	return m.Values(p)
+}
+
+// widened predicts for many points whose features take more memory than they do: it makes these
+// for some points at a time. ok is false for other points and after an error.
+func widened[T any](f *PipeFit, verb string, p points.Points, predict func(*model.Model, datasets.Points) ([]T, error)) (all []T, ok bool) {
+	if f.none() {
+		return nil, false
+	}
+	b := steps.Raw(f.raw, f.steps)
+	if !b.Widens(p.N()) {
+		return nil, false
+	}
+	m := f.inner()
+	err := b.Blocks(context.Background(), verb, "pipeline", p, func(_ int, p points.Points) error {
+		some, err := predict(m, p)
+		all = append(all, some...)
+		return err
+	})
+	return all, err == nil
 }
 
 // entered returns the model for transformed points, and the points transformed by the
@@ -552,6 +579,9 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*learn.Hel
 	if err := steps.CheckMissing(ds); err != nil {
 		return nil, err
 	}
+	if h := f.heldOutWidened(ctx, ds); h != nil {
+		return h, nil
+	}
 	p, err := f.transform(ctx, "Evaluate", points.Of(ds))
 	if err != nil {
 		return nil, err
@@ -561,6 +591,37 @@ func (f *PipeFit) heldOut(ctx context.Context, ds *datasets.Dataset) (*learn.Hel
 		return f.last.HeldOut(ctx, transformed)
 	}
 	return f.heldOutTargets(ctx, transformed)
+}
+
+// heldOutWidened is heldOut for many points whose features take more memory than they do: it
+// makes these for some points at a time. It returns nil for other points and after an error.
+func (f *PipeFit) heldOutWidened(ctx context.Context, ds *datasets.Dataset) *learn.HeldOut {
+	b := steps.Raw(f.raw, f.steps)
+	if f.target != nil || len(ds.Y) != ds.N() || !b.Widens(ds.N()) {
+		return nil
+	}
+	var all *learn.HeldOut
+	err := b.Blocks(ctx, "Evaluate", "pipeline", points.Of(ds), func(from int, p points.Points) error {
+		h, err := f.last.HeldOut(ctx, &datasets.Dataset{Name: ds.Name, X: p.X, Sparse: (*datasets.CSR)(p.Sparse), Y: ds.Y[from : from+p.N() : from+p.N()], Features: f.data.Features, Target: ds.Target, Classes: ds.Classes})
+		switch {
+		case err != nil:
+			return err
+		case all == nil:
+			all = h
+			return nil
+		}
+		all.Truth, all.Predicted, all.SD = append(all.Truth, h.Truth...), append(all.Predicted, h.Predicted...), append(all.SD, h.SD...)
+		if e, ok := all.Classes.(*svmnb.Evaluation); ok {
+			more := h.Classes.(*svmnb.Evaluation)
+			e.Truth, e.Predicted = append(e.Truth, more.Truth...), append(e.Predicted, more.Predicted...)
+			e.Scores, e.Probabilities = append(e.Scores, more.Scores...), append(e.Probabilities, more.Probabilities...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil
+	}
+	return all
 }
 
 // heldOutTargets is the last part of heldOut where targets are transformed. A target that has

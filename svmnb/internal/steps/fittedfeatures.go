@@ -29,17 +29,25 @@ func (t NystroemMap) String() string {
 }
 
 func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
+	return t.applyIn(make([]float64, len(x)*t.width()), x)
+}
+
+func (t NystroemMap) applyIn(all []float64, x [][]float64) ([][]float64, error) {
 	if err := t.Basis.Check(x); err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	return made(t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
+	return madeIn(all, t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
 }
 
 // made returns what a step makes of m rows, on all cores. row returns row i, in dst if it is
 // not in memory.
 func made(t singly, m int, row func(dst []float64, i int) []float64) [][]float64 {
+	return madeIn(make([]float64, m*t.width()), t, m, row)
+}
+
+// madeIn is made in the memory of all.
+func madeIn(all []float64, t singly, m int, row func(dst []float64, i int) []float64) [][]float64 {
 	width, out := t.width(), make([][]float64, m)
-	all := make([]float64, m*width)
 	const block = 256 // rows that are worth a task
 	tasks := (m + block - 1) / block
 	_ = parallel.For(context.Background(), min(runtime.GOMAXPROCS(0), tasks), tasks, func(_, task int) {
@@ -82,12 +90,16 @@ type FourierMap struct {
 func (t FourierMap) String() string { return fmt.Sprintf("RandomFourier of %d features", len(t.W)) }
 
 func (t FourierMap) Apply(x [][]float64) ([][]float64, error) {
+	return t.applyIn(make([]float64, len(x)*t.width()), x)
+}
+
+func (t FourierMap) applyIn(all []float64, x [][]float64) ([][]float64, error) {
 	for i, row := range x {
 		if err := Wide("RandomFourier", i, row, len(t.W[0])); err != nil {
 			return nil, err
 		}
 	}
-	return made(t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
+	return madeIn(all, t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
 }
 
 // ApplySparse implements transform.SparseTransform.

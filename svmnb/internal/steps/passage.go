@@ -176,6 +176,61 @@ func (p *Passage) Apply(ctx context.Context, verb, learner string, x points.Poin
 	return now.Points, err
 }
 
+// together is the number of points that Blocks transforms at a time.
+const together = 8192
+
+// Widens reports whether n points are worth transforming some at a time, because the last step
+// makes a kernel's features, which take more memory than the points.
+func (p *Passage) Widens(n int) bool { return n > together && p.MakesKernel() }
+
+// Blocks is Apply for a passage of which Widens is true. The last step is applied to some points
+// at a time: do gets the points from number from on, and must not keep them. An error of a block counts its rows from
+// the beginning of the block, so the caller asks Apply for the error.
+func (p *Passage) Blocks(ctx context.Context, verb, learner string, x points.Points, do func(from int, p points.Points) error) error {
+	first, last := *p, p.Steps[len(p.Steps)-1]
+	first.Steps = p.Steps[:len(p.Steps)-1]
+	all, err := first.Apply(ctx, verb, learner, x)
+	if err != nil {
+		return err
+	}
+	rows := make([]int, 0, together)
+	in, dense := last.(interface {
+		applyIn(all []float64, x [][]float64) ([][]float64, error)
+		width() int
+	})
+	if dense = dense && all.Sparse == nil; dense {
+		memory := make([]float64, together*in.width()) // again for each block, so that nothing waits for the collector
+		for from := 0; from < len(all.X); from += together {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			x := all.X[from:min(from+together, len(all.X))]
+			made, err := in.applyIn(memory[:len(x)*in.width()], x)
+			if err != nil {
+				return err
+			}
+			if err := do(from, points.Rows(made)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for from := 0; from < all.N(); from += together {
+		rows = rows[:0]
+		for i := from; i < min(from+together, all.N()); i++ {
+			rows = append(rows, i)
+		}
+		next, err := Through(ctx, Points{Points: all.Some(rows)}, last)
+		if err != nil {
+			return err
+		}
+		if err := do(from, next.Points); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // raw returns a user's points in the form to which the steps were fitted: a table with the
 // columns of the training data in their order, or rows or sparse points with the same
 // number of features.

@@ -1,0 +1,355 @@
+package stream
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/chol"
+	"github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
+)
+
+// Exactness encloses the optimum of the exact machine, whose kernel is not approximated, between
+// Dual and Primal.
+//
+// Nyström's f = Σ_j β_j K(z_j, x) + b is a machine of the exact problem too, and Primal its
+// objective. The multipliers α of the fit are feasible for the exact dual, and
+//
+//	Dual = D(α) = Σ α_i − ½ α'Kα,
+//
+// of the best multiple of α. [Fit.Bound], [Fit.Sampled] and [Fit.Blocked] differ in α'Kα. Random
+// features make no function of the kernel's space, so their Primal is +Inf.
+type Exactness struct {
+	Primal, Dual float64
+
+	// StandardError is that of Dual if it is an estimate (Sampled), otherwise 0.
+	StandardError float64
+	Method        string // "bound", "sample" or "blocks"
+	KernelValues  int64  // how many were computed
+}
+
+// Gap returns Primal − Dual, by how much the exact optimum may be below the objective of the
+// fit.
+func (e Exactness) Gap() float64 { return e.Primal - e.Dual }
+
+// RelGap returns the gap as a share of Primal; 1 if Primal is infinite.
+func (e Exactness) RelGap() float64 {
+	switch {
+	case math.IsInf(e.Primal, 1):
+		return 1
+	case e.Primal == 0:
+		return 0
+	}
+	return e.Gap() / e.Primal
+}
+
+// String says what is known of the exact optimum.
+func (e Exactness) String() string {
+	if math.IsInf(e.Primal, 1) {
+		return fmt.Sprintf("the exact optimum is at least %.6g (standard error %.2g); random features have no upper bound", e.Dual, e.StandardError)
+	}
+	s := fmt.Sprintf("the exact optimum is in [%.6g, %.6g], so the fit is within %s of it", e.Dual, e.Primal, say.Percent(e.RelGap()))
+	if e.StandardError > 0 {
+		s = fmt.Sprintf("the exact optimum is in [%.6g ± %.2g, %.6g], so the fit is within %s of it (estimated from a sample)", e.Dual, e.StandardError, e.Primal, say.Percent(e.RelGap()))
+	}
+	return s
+}
+
+// exactness makes the answer from α'Kα and its standard error.
+func (f *Fit) exactness(method string, quadratic, deviation float64, values int64) Exactness {
+	a, e := &f.Alpha, Exactness{Primal: f.Primal, Method: method, KernelValues: values}
+	if f.task.form == fourier {
+		e.Primal = math.Inf(1)
+	}
+	q, t := quadratic+a.Ridge, 1.0
+	if q > 0 && (f.task.squared || a.Sum < q) {
+		t = a.Sum / q
+	}
+	e.Dual, e.StandardError = max(0, t*a.Sum-t*t*q/2), t*t*deviation/2
+	return e
+}
+
+// Bound bounds α'Kα by the diagonal of what the approximation leaves of the kernel, r_i =
+// K(x_i, x_i) − K̃(x_i, x_i) ≥ 0:
+//
+//	α'Kα ≤ α'K̃α + (Σ |α_i| √r_i)².
+//
+// It takes one pass and O(m²) operations for each support vector. It is a proof, and of use only
+// if all r_i are tiny: its Dual is at most 1/(2 min r_i). For random features, K̃ is not below K,
+// and r_i is K(x_i, x_i) with nothing subtracted. Without approximation it is the certificate of
+// the fit.
+func (f *Fit) Bound(ctx context.Context) (_ Exactness, err error) {
+	defer guard.Caught(&err)
+	if err := f.ready(ctx, "Bound"); err != nil {
+		return Exactness{}, err
+	}
+	t := f.task
+	if t.form == unset {
+		return f.exactness("bound", f.Alpha.Norm2, 0, 0), nil
+	}
+	var factor *chol.Panels[float64]
+	m := t.points.Columns()
+	if t.form == nystroem {
+		factor = chol.New[float64](m)
+		for i, row := range t.metric {
+			factor.SetRow(i, row[:i+1])
+		}
+		if pivot, err := factor.Factor(ctx); err != nil || pivot < m {
+			return Exactness{}, fmt.Errorf("svmnb: Bound: the landmarks have no factor: %w", err)
+		}
+	}
+	total := 0.0
+	err = f.vectors(ctx, "bound", func(x [][]float64, z, alpha []float64) error {
+		rows := make([][]float64, len(x))
+		for i := range rows {
+			rows[i] = z[i*m : (i+1)*m]
+		}
+		if factor != nil {
+			if err := factor.ForwardAll(ctx, rows); err != nil {
+				return err
+			}
+		}
+		for i, row := range rows {
+			self := t.kernel.Eval(x[i], x[i])
+			rest := self
+			if factor != nil {
+				rest = max(0, self-simd.Dot(row, row)) + 1e-9*self // for the rounding of the difference
+			}
+			total += math.Abs(alpha[i]) * math.Sqrt(rest)
+		}
+		return nil
+	})
+	if err != nil {
+		return Exactness{}, err
+	}
+	q := total * total
+	if factor != nil {
+		q += f.Alpha.Norm2
+	}
+	return f.exactness("bound", q, 0, 0), nil
+}
+
+// Sampled estimates α'Kα from s support vectors that are drawn with probabilities α_i/Σα. F_i =
+// Σ_j y_j α_j K(x_i, x_j) is computed for them with all support vectors, which takes two passes
+// and s kernel values for each support vector. Then
+//
+//	α'Kα ≈ α'K̃α + Σα · mean of y_i (F_i − F̃_i),
+//
+// where F̃ is the same sum with the approximated kernel, whose α'K̃α is known. The estimate is
+// unbiased, and its standard error, which the result tells, falls with √s. It is no proof, but
+// the only one of the three that is both cheap and sharp for millions of support vectors.
+func (f *Fit) Sampled(ctx context.Context, s int) (_ Exactness, err error) {
+	defer guard.Caught(&err)
+	if err := f.ready(ctx, "Sampled"); err != nil {
+		return Exactness{}, err
+	}
+	t := f.task
+	if s < 2 {
+		return Exactness{}, arguments.Wrong("Sampled", float64(s), "the sample has %s; take at least 2, and thousands for a sharp estimate", say.Several(s, "point"))
+	}
+	p := t.points
+	if need := 2 * 8 * int64(s) * int64(p.rows+2*t.head.D+4); need > t.budget() {
+		return Exactness{}, &MemoryError{fmt.Sprintf("Sampled with %d points", s), need, t.budget(), "take fewer points"}
+	}
+	if t.form == unset || !(f.Alpha.Sum > 0) {
+		return f.exactness("sample", f.Alpha.Norm2, 0, 0), nil
+	}
+	// Sorted thresholds in [0, Σα) choose the points at which the running sum of α passes them.
+	rng := rand.New(rand.NewPCG(t.seed, 0xe57))
+	marks := make([]float64, s)
+	for i := range marks {
+		marks[i] = rng.Float64() * f.Alpha.Sum
+	}
+	slices.Sort(marks)
+	var sample [][]float64
+	var labels, smooth []float64 // of the sample; F̃
+	running, at := 0.0, 0
+	m := p.Columns()
+	take := func(x, z []float64, alpha float64) {
+		sample = append(sample, slices.Clone(x))
+		labels = append(labels, math.Copysign(1, alpha))
+		smooth = append(smooth, simd.Dot(z, f.Alpha.Image))
+		at++
+	}
+	var lastX, lastZ []float64
+	var lastAlpha float64
+	err = f.vectors(ctx, "sample, pass 1 of 2", func(x [][]float64, z, alpha []float64) error {
+		for i, a := range alpha {
+			running += math.Abs(a)
+			for at < s && marks[at] < running {
+				take(x[i], z[i*m:(i+1)*m], a)
+			}
+		}
+		if k := len(x) - 1; k >= 0 {
+			lastX, lastZ, lastAlpha = append(lastX[:0], x[k]...), append(lastZ[:0], z[k*m:(k+1)*m]...), alpha[k]
+		}
+		return nil
+	})
+	if err != nil {
+		return Exactness{}, err
+	}
+	for at < s && lastX != nil { // a threshold that rounding has put behind the last point
+		take(lastX, lastZ, lastAlpha)
+	}
+	basis := kernels.Against(t.kernel, sample)
+	sums, values := make([]float64, s), make([]float64, p.rows*s)
+	count := int64(0)
+	var rows [][]float64
+	err = f.vectors(ctx, "sample, pass 2 of 2", func(x [][]float64, _, alpha []float64) error {
+		basis.Values(values[:len(x)*s], x)
+		count += int64(len(x)) * int64(s)
+		rows = rows[:0]
+		for i := range x {
+			rows = append(rows, values[i*s:(i+1)*s])
+		}
+		parts := max(1, min(runtime.GOMAXPROCS(0), s/64))
+		parallel.Do(parts, len(x)*s, func(part int) {
+			from, to := part*s/parts, (part+1)*s/parts
+			simd.AddRows(sums[from:to], alpha, rows, from)
+		})
+		return nil
+	})
+	if err != nil {
+		return Exactness{}, err
+	}
+	mean, square := 0.0, 0.0
+	for i, v := range sums {
+		g := labels[i] * (v - smooth[i])
+		delta := g - mean
+		mean += delta / float64(i+1)
+		square += delta * (g - mean)
+	}
+	deviation := f.Alpha.Sum * math.Sqrt(square/float64(s-1)/float64(s))
+	return f.exactness("sample", max(0, f.Alpha.Norm2+f.Alpha.Sum*mean), deviation, count), nil
+}
+
+// blockedRows is the number of support vectors that Blocked holds. Tests lower it.
+var blockedRows int64 = 1 << 15
+
+// Blocked computes α'Kα from the kernel values of all pairs of support vectors, a block of them
+// against all later ones in each pass over the source. It is a proof, and takes n_s²/2 kernel
+// values for n_s support vectors: seconds for 10⁵, minutes for 10⁶ of few features, hours for
+// 10⁷. Dual has the rounding errors of the sums subtracted.
+func (f *Fit) Blocked(ctx context.Context) (_ Exactness, err error) {
+	defer guard.Caught(&err)
+	if err := f.ready(ctx, "Blocked"); err != nil {
+		return Exactness{}, err
+	}
+	t := f.task
+	if t.form == unset {
+		return f.exactness("blocks", f.Alpha.Norm2, 0, 0), nil
+	}
+	d := int64(t.head.D)
+	held := int(min(blockedRows, t.budget()/(2*8*4*(d+4))))
+	if held < 16 {
+		return Exactness{}, &MemoryError{"Blocked", 16 * 2 * 8 * 4 * (d + 4), t.budget(), "raise it by Memory"}
+	}
+	quadratic, largest, count := 0.0, 0.0, int64(0)
+	block := datasets.NewBlock(held, t.head.D)
+	weights, sums := make([]float64, 0, held), make([]float64, max(held, mostRows))
+	var basis *kernels.Basis
+	square := func() { // the block against itself
+		if len(weights) == 0 {
+			return
+		}
+		block.Resize(len(weights))
+		basis = kernels.Against(t.kernel, block.X)
+		const some = 1024
+		for from := 0; from < len(weights); from += some {
+			to := min(from+some, len(weights))
+			own := sums[:to-from]
+			clear(own)
+			basis.Times(own, block.X[from:to], weights)
+			quadratic += simd.Dot(own, weights[from:to])
+		}
+		count += int64(len(weights)) * int64(len(weights))
+	}
+	for start := 0; ; start += held {
+		index := 0
+		basis, weights = nil, weights[:0]
+		block.Resize(held)
+		err := f.vectors(ctx, fmt.Sprintf("blocks, %s of %s support vectors done", say.Thousands(int64(start)), say.Thousands(int64(f.Support))), func(x [][]float64, _, alpha []float64) error {
+			later := 0 // the first point after the block
+			for i, row := range x {
+				if index++; index <= start {
+					later = i + 1
+				} else if len(weights) < held {
+					copy(block.X[len(weights)], row)
+					weights = append(weights, alpha[i])
+					largest = max(largest, t.kernel.Eval(row, row))
+					later = i + 1
+				}
+			}
+			if later == len(x) {
+				return nil
+			}
+			if basis == nil {
+				square()
+			}
+			own := sums[:len(x)-later]
+			clear(own)
+			basis.Times(own, x[later:], weights)
+			quadratic += 2 * simd.Dot(own, alpha[later:])
+			count += int64(len(own)) * int64(len(weights))
+			return nil
+		})
+		if err != nil {
+			return Exactness{}, err
+		}
+		if basis == nil {
+			square()
+		}
+		if index <= start+held {
+			break
+		}
+	}
+	rounding := 0x1p-32 * largest * f.Alpha.Sum * f.Alpha.Sum // of [kernels.Basis.Times]
+	return f.exactness("blocks", quadratic+rounding, 0, count), nil
+}
+
+// ready returns an error unless there is a fit with multipliers.
+func (f *Fit) ready(ctx context.Context, call string) error {
+	if f.none() {
+		return arguments.NoFit(call)
+	}
+	return arguments.Given(ctx, call)
+}
+
+// vectors calls do with all points whose α is not 0, some at a time, with their columns and with
+// y_i α_i.
+func (f *Fit) vectors(ctx context.Context, doing string, do func(x [][]float64, z, alpha []float64) error) error {
+	p := *f.task.points
+	m := p.Columns()
+	if p.z == nil {
+		p.z = make([]float64, p.rows*m)
+	}
+	p.report = newReporter(f.task.head.N, f.Description.watch)
+	p.report.Doing = doing
+	values, alpha := make([]float64, p.rows), make([]float64, 0, p.rows)
+	var x [][]float64
+	return p.blocks(ctx, func(b *datasets.Block) error {
+		n := len(b.X)
+		p.of.values(p.z[:n*m], b.X)
+		dots(values[:n], p.z, f.Alpha.Beta, f.Alpha.Bias)
+		x, alpha = x[:0], alpha[:0]
+		for i, y := range b.Y {
+			if a := f.Alpha.At(y, values[i]); a > 0 {
+				copy(p.z[len(x)*m:(len(x)+1)*m], p.z[i*m:(i+1)*m])
+				x, alpha = append(x, b.X[i]), append(alpha, y*a)
+			}
+		}
+		if len(x) == 0 {
+			return nil
+		}
+		return do(x, p.z[:len(x)*m], alpha)
+	})
+}
