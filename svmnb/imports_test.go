@@ -16,7 +16,7 @@ var layers = [][]string{
 	{"internal/..."},
 	{"kernels/...", "datasets/...", "solvers/..."},
 	{"svmnb/internal/words", "svmnb/internal/arguments", "svmnb/internal/guard", "svmnb/internal/kept", "svmnb/internal/runs", "svmnb/internal/tune",
-		"svmnb/internal/calibrate", "svmnb/internal/contour", "svmnb/internal/controls", "svmnb/metrics"},
+		"svmnb/internal/calibrate", "svmnb/internal/contour", "svmnb/internal/controls", "svmnb/internal/living/...", "svmnb/metrics"},
 	{"svmnb/internal/say", "svmnb/internal/cells", "svmnb/internal/echarts"},
 	{"svmnb/internal/points", "svmnb/internal/figure", "svmnb/static"},
 	{"svmnb/internal/steps"},
