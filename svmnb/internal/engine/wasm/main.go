@@ -3,7 +3,7 @@
 // Command wasm is the engine of living figures in a page. It is compiled to WebAssembly and
 // runs in a worker:
 //
-//	GOOS=js GOARCH=wasm go build -ldflags="-s -w" ./svmnb/internal/living/wasm
+//	GOOS=js GOARCH=wasm go build -ldflags="-s -w" ./svmnb/internal/engine/wasm
 //
 // It defines svmnbAsk(kernel, method, numbers), where numbers is a Uint8Array with the bytes
 // of a Float64Array. It returns a Uint8Array, or a string that says what is wrong.
@@ -14,25 +14,25 @@ import (
 	"fmt"
 	"syscall/js"
 
-	"github.com/svmnb/svmnb/svmnb/internal/living"
+	"github.com/svmnb/svmnb/svmnb/internal/engine"
 )
 
 func main() {
-	var m living.Machine
+	var m engine.Machine
 	js.Global().Set("svmnbAsk", js.FuncOf(func(_ js.Value, a []js.Value) (answer any) {
 		defer func() {
 			if r := recover(); r != nil {
-				m = living.Machine{}
+				m = engine.Machine{}
 				answer = fmt.Sprint(r)
 			}
 		}()
 		b := make([]byte, a[2].Get("byteLength").Int())
 		js.CopyBytesToGo(b, a[2])
-		v, err := m.Ask(context.Background(), a[0].String(), a[1].String(), living.Numbers(b))
+		v, err := m.Ask(context.Background(), a[0].String(), a[1].String(), engine.FromBytes(b))
 		if err != nil {
 			return err.Error()
 		}
-		b = living.Bytes(v)
+		b = engine.Bytes(v)
 		out := js.Global().Get("Uint8Array").New(len(b))
 		js.CopyBytesToJS(out, b)
 		return out

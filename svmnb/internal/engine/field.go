@@ -1,4 +1,4 @@
-package living
+package engine
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package living
+package engine
 
 import (
 	"bytes"
@@ -264,7 +264,7 @@ func TestLimit(t *testing.T) {
 	q := question(Classify, datasets.Moons(400, 0.4, 1), kernels.RBF(0.5), 1e7)
 	q.Tol, q.Limit = 1e-10, time.Millisecond
 	a := answer(t, &Machine{}, q)
-	if !a.Status.Early() || !(a.Certificate.Gap > 0) || Converged(float64(a.Status)) {
+	if v := a.numbers(&q, 0); !a.Status.Early() || !(a.Certificate.Gap > 0) || v[aConverged] != 0 {
 		t.Errorf("%v, gap %g", a.Status, a.Certificate.Gap)
 	}
 }
@@ -286,17 +286,23 @@ func numbersOf(q *Question) []float64 {
 	return append(v, q.Y...)
 }
 
+func TestNamesOfPlaces(t *testing.T) {
+	if len(Asked) != qHead || len(Answered) != aHead || Asked[qMoment] != "moment" || Asked[qCertain] != "certain" || Answered[aConverged] != "converged" || Answered[aGap] != "gap" || Answered[aMillis] != "millis" {
+		t.Errorf("%q, %q", Asked, Answered)
+	}
+}
+
 func TestAsk(t *testing.T) {
 	q := question(Classify, datasets.Moons(50, 0.2, 1), kernels.RBF(1), 5)
 	q.Trace, q.Certain, q.Epsilon, q.Limit = true, true, 0.25, 3*time.Second
 	want := answer(t, &Machine{}, q)
-	v, err := (&Machine{}).Ask(t.Context(), q.Kernel.String(), "SMO", Numbers(Bytes(numbersOf(&q))))
+	v, err := (&Machine{}).Ask(t.Context(), q.Kernel.String(), "SMO", FromBytes(Bytes(numbersOf(&q))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n, s := len(q.X), len(want.Trace)
 	rest := v[aHead+5*s:]
-	if int(v[aN]) != n || int(v[aTrace]) != s || v[aGap] != want.Certificate.Gap || v[aSD] != 0 || v[aSlack] != 1 || len(rest) != 2*n+2*q.Nx*q.Ny ||
+	if int(v[aN]) != n || int(v[aTrace]) != s || v[aConverged] != 1 || v[aGap] != want.Certificate.Gap || v[aSD] != 0 || v[aSlack] != 1 || len(rest) != 2*n+2*q.Nx*q.Ny ||
 		!slices.Equal(rest[:n], want.Alpha) || !slices.Equal(rest[n:2*n], want.F) || !slices.Equal(rest[2*n:2*n+q.Nx*q.Ny], want.Field) || !slices.Equal(rest[2*n+q.Nx*q.Ny:], want.Slack) {
 		t.Errorf("%v", v[:aHead])
 	}
@@ -312,7 +318,7 @@ func FuzzAsk(f *testing.F) {
 	f.Add("Matern52(1)", "", Bytes(numbersOf(&q)))
 	f.Add("RBF(", "none", []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, kernel, method string, b []byte) {
-		v := Numbers(b)
+		v := FromBytes(b)
 		if len(v) >= qHead {
 			v[qNx], v[qNy] = min(v[qNx], 20), min(v[qNy], 20)
 			v[qLimit] = 50

@@ -1,4 +1,4 @@
-package living
+package engine
 
 import (
 	"context"
@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers"
 )
 
 // A page asks by two texts and one array of numbers, and gets one array back: a worker can
@@ -45,9 +45,9 @@ const (
 	aNx
 	aNy
 	aTrace
-	aSD    // 1 or 0
-	aSlack // 1 or 0
-	aStatus
+	aSD        // 1 or 0
+	aSlack     // 1 or 0
+	aConverged // 1, or 0 after an early stop
 	aIterations
 	aEvaluations
 	aBias
@@ -64,6 +64,12 @@ const (
 	aHead
 )
 
+// Asked and Answered are the names of these places, in their order.
+var (
+	Asked    = strings.Fields("task n d c epsilon tol warm limit trace moment x0 x1 y0 y1 nx ny certain")
+	Answered = strings.Fields("n nx ny trace sd slack converged iterations evaluations bias primal dual gap relgap maxkkt norm2 free atupper evidence millis")
+)
+
 const mostPoints = 5000 // in a page, whose matrix would otherwise take more than 200 MB
 
 // Ask answers a question that is written as numbers.
@@ -72,6 +78,11 @@ func (m *Machine) Ask(ctx context.Context, kernel, method string, numbers []floa
 	if err != nil {
 		return nil, err
 	}
+	return m.Numbers(ctx, q)
+}
+
+// Numbers is Answer as numbers.
+func (m *Machine) Numbers(ctx context.Context, q Question) ([]float64, error) {
 	began := time.Now()
 	a, err := m.Answer(ctx, q)
 	if err != nil {
@@ -82,16 +93,16 @@ func (m *Machine) Ask(ctx context.Context, kernel, method string, numbers []floa
 
 func read(kernel, method string, v []float64) (q Question, err error) {
 	if len(v) < qHead {
-		return q, errors.New("living: the question is too short")
+		return q, errors.New("engine: the question is too short")
 	}
 	for i, x := range v {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
-			return q, fmt.Errorf("living: number %d of the question is %v; all must be finite", i, x)
+			return q, fmt.Errorf("engine: number %d of the question is %v; all must be finite", i, x)
 		}
 	}
 	n, d := int(v[qN]), int(v[qD])
 	if n < 1 || n > mostPoints || d < 1 || d > 2 || len(v) != qHead+n*d+n {
-		return q, fmt.Errorf("living: %d points of %d features do not fit a question of %d numbers; a figure takes 1 to %d points of one or two features", n, d, len(v), mostPoints)
+		return q, fmt.Errorf("engine: %d points of %d features do not fit a question of %d numbers; a figure takes 1 to %d points of one or two features", n, d, len(v), mostPoints)
 	}
 	k, err := kernels.Parse(kernel)
 	if err != nil {
@@ -114,11 +125,14 @@ func (a *Answer) numbers(q *Question, took time.Duration) []float64 {
 	out := make([]float64, aHead, aHead+5*len(a.Trace)+2*len(a.Alpha)+3*len(a.Field))
 	for i, v := range map[int]float64{
 		aN: float64(len(a.Alpha)), aNx: float64(q.Nx), aNy: float64(len(a.Field) / max(q.Nx, 1)), aTrace: float64(len(a.Trace)),
-		aStatus: float64(a.Status), aIterations: float64(a.Iterations), aEvaluations: float64(a.Evaluations), aBias: a.Bias,
+		aIterations: float64(a.Iterations), aEvaluations: float64(a.Evaluations), aBias: a.Bias,
 		aPrimal: c.Primal, aDual: c.Dual, aGap: c.Gap, aRelGap: c.RelGap, aMaxKKT: c.MaxKKT, aNorm2: c.Norm2,
 		aFree: float64(c.Free), aAtUpper: float64(c.AtUpper), aEvidence: a.Evidence, aMillis: float64(took) / float64(time.Millisecond),
 	} {
 		out[i] = v
+	}
+	if !a.Status.Early() {
+		out[aConverged] = 1
 	}
 	for _, s := range a.Trace {
 		out = append(out, float64(s.Iteration), s.Gap, s.KKT, s.Primal, s.Dual)
@@ -135,10 +149,7 @@ func (a *Answer) numbers(q *Question, took time.Duration) []float64 {
 	return out
 }
 
-// Converged reports whether the status of an answer says that the criterion was met.
-func Converged(status float64) bool { return !solvers.Status(status).Early() }
-
-// Bytes and Numbers convert between numbers and their bytes, the lowest first.
+// Bytes and FromBytes convert between numbers and their bytes, the lowest first.
 func Bytes(v []float64) []byte {
 	b := make([]byte, 0, 8*len(v))
 	for _, x := range v {
@@ -147,7 +158,7 @@ func Bytes(v []float64) []byte {
 	return b
 }
 
-func Numbers(b []byte) []float64 {
+func FromBytes(b []byte) []float64 {
 	v := make([]float64, len(b)/8)
 	for i := range v {
 		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))

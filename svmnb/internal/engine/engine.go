@@ -1,11 +1,11 @@
-// Package living is the engine of living figures: pictures of a machine that trains again
+// Package engine is the engine of living figures: pictures of a machine that trains again
 // when a reader moves a point or a slider. It has kernels and solvers and nothing else, so
 // that it is small enough to be sent to a page as WebAssembly (folder wasm). In a notebook,
 // the same engine runs in the kernel.
 //
 // A [Machine] answers one [Question] after the other. It keeps the kernel matrix in
 // between: when one point of n has moved, it computes n kernel values and not n².
-package living
+package engine
 
 import (
 	"context"
@@ -125,37 +125,37 @@ func method(name string, task Task) (solvers.Method, error) {
 			return m.method, nil
 		}
 	}
-	return nil, fmt.Errorf("living: there is no solver %q; choose one of %q", name, Methods())
+	return nil, fmt.Errorf("engine: there is no solver %q; choose one of %q", name, Methods())
 }
 
 // check returns what is wrong with a question, or nil.
 func (q *Question) check() error {
 	switch n := len(q.X); {
 	case q.Task < Classify || q.Task > Process:
-		return fmt.Errorf("living: there is no task %d", q.Task)
+		return fmt.Errorf("engine: there is no task %d", q.Task)
 	case n == 0:
-		return errors.New("living: there are no points; place some")
+		return errors.New("engine: there are no points; place some")
 	case len(q.Y) != n:
-		return fmt.Errorf("living: %d points have %d labels; give each point one", n, len(q.Y))
+		return fmt.Errorf("engine: %d points have %d labels; give each point one", n, len(q.Y))
 	case q.Kernel == nil:
-		return errors.New("living: there is no kernel; give one such as RBF(1)")
+		return errors.New("engine: there is no kernel; give one such as RBF(1)")
 	case q.Nx < 0 || q.Ny < 0 || q.Nx > 2000 || q.Ny > 2000:
-		return fmt.Errorf("living: a grid of %d × %d nodes cannot be drawn; choose at most 2000 each way", q.Nx, q.Ny)
+		return fmt.Errorf("engine: a grid of %d × %d nodes cannot be drawn; choose at most 2000 each way", q.Nx, q.Ny)
 	case !(q.C > 0) || math.IsInf(q.C, 1):
-		return fmt.Errorf("living: C, ν or the noise is %v; it must be a positive number", q.C)
+		return fmt.Errorf("engine: C, ν or the noise is %v; it must be a positive number", q.C)
 	}
 	for i, x := range q.X {
 		if len(x) != len(q.X[0]) || len(x) < 1 || len(x) > 2 {
-			return fmt.Errorf("living: point %d has %d features; a figure draws one or two, the same number for each point", i, len(x))
+			return fmt.Errorf("engine: point %d has %d features; a figure draws one or two, the same number for each point", i, len(x))
 		}
 	}
 	if q.Task == Classify {
 		if !slices.Contains(q.Y, 1) || !slices.Contains(q.Y, -1) {
-			return errors.New("living: all points are of one class; give some the other label")
+			return errors.New("engine: all points are of one class; give some the other label")
 		}
 		for i, y := range q.Y {
 			if y != 1 && y != -1 {
-				return fmt.Errorf("living: the label of point %d is %v; it must be 1 or −1", i, y)
+				return fmt.Errorf("engine: the label of point %d is %v; it must be 1 or −1", i, y)
 			}
 		}
 	}
