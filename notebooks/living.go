@@ -73,13 +73,37 @@ func hasLiving(page string) bool { return strings.Contains(page, living.Element)
 
 // livingInside returns what a page of one file needs for its living figures. The engine is no
 // script: the browser reads it when a reader touches a figure.
-func livingInside(ctx context.Context, root string) (string, error) {
+func livingInside(ctx context.Context) (string, error) {
+	work, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	root, err := findCheckout(work)
+	if err != nil {
+		return "", err
+	}
 	engine, err := livingEngine(ctx, root)
 	if err != nil {
 		return "", err
 	}
 	script, err := living.Script()
 	return `<script type="application/json" id="svmnb-living-engine">` + engine + "</script>\n" + inlineScript(script), err
+}
+
+// playground is the page on which readers place points and play with machines. A folder
+// without it gives a site without playground.
+const playground = "notebooks/playground.html"
+
+func (w *site) renderPlayground(p *sitePage) error {
+	data, err := os.ReadFile(filepath.Join(w.root, filepath.FromSlash(p.source)))
+	if err != nil {
+		return err
+	}
+	p.title, p.body = "Playground", string(data)
+	for _, h := range sectionStart.FindAllStringSubmatch(p.body, -1) {
+		p.headings = append(p.headings, heading{3, h[1], anyTag.ReplaceAllString(h[2], "")})
+	}
+	return nil
 }
 
 // putLiving writes the script and the engine of living figures into the site.

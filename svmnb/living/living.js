@@ -909,11 +909,12 @@ thead th { color: var(--soft); }
       svg.addEventListener('pointerup', up);
       svg.addEventListener('pointercancel', up);
       svg.addEventListener('pointerleave', () => this.point(-1));
-      svg.addEventListener('focusin', e => {
+      // On the SVG itself, these two would make it take the focus.
+      this.plot.addEventListener('focusin', e => {
         const g = e.target.closest('.point');
         if (g && held < 0) this.point(+g.dataset.i);
       });
-      svg.addEventListener('focusout', () => this.point(-1));
+      this.plot.addEventListener('focusout', () => this.point(-1));
       svg.addEventListener('keydown', e => this.pressed(e));
       svg.addEventListener('keyup', e => { if (e.key.startsWith('Arrow')) this.ask(); });
     }

@@ -86,8 +86,8 @@ func presets() []preset {
 	outlier := datasets.Blobs(40, 2, 0.55, 3)
 	outlier.X, outlier.Y = append(outlier.X, []float64{-0.35, -0.3}), append(outlier.Y, 1)
 	return []preset{
-		{Spec{Task: "classify", Name: "blobs", Label: "two clouds", Source: "datasets.Blobs(40, 2, 0.5, 1)", C: 1000}, datasets.Blobs(40, 2, 0.5, 1), usual{First: "Linear", Gamma: 0.25}},
-		{Spec{Task: "classify", Name: "outlier", Label: "clouds with an outlier", C: 10}, outlier, usual{First: "Linear", Gamma: 0.25}},
+		{Spec{Task: "classify", Name: "blobs", Label: "two clouds", Source: "datasets.Blobs(40, 2, 0.5, 1)", C: 1000, Tol: 1e-6}, datasets.Blobs(40, 2, 0.5, 1), usual{First: "Linear", Gamma: 0.25}},
+		{Spec{Task: "classify", Name: "outlier", Label: "clouds with an outlier", C: 10, Tol: 1e-6}, outlier, usual{First: "Linear", Gamma: 0.25}},
 		{Spec{Task: "classify", Name: "moons", Label: "moons", Source: "datasets.Moons(120, 0.2, 42)", C: 10}, datasets.Moons(120, 0.2, 42), usual{First: "RBF", Gamma: 2}},
 		{Spec{Task: "classify", Name: "circles", Label: "circles", Source: "datasets.Circles(120, 0.1, 1)", C: 10}, datasets.Circles(120, 0.1, 1), usual{First: "RBF", Gamma: 2}},
 		{Spec{Task: "classify", Name: "xor", Label: "four clouds (XOR)", Source: "datasets.XOR(80, 0.45, 1)", C: 10}, datasets.XOR(80, 0.45, 1), usual{First: "RBF", Gamma: 0.5}},
