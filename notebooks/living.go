@@ -69,7 +69,7 @@ var engines struct {
 }
 
 // hasLiving reports whether a page has living figures.
-func hasLiving(page string) bool { return strings.Contains(page, living.Element) }
+func hasLiving(page string) bool { return strings.Contains(page, living.Beginning) }
 
 // livingInside returns what a page of one file needs for its living figures. The engine is no
 // script: the browser reads it when a reader touches a figure.
@@ -100,9 +100,7 @@ func (w *site) renderPlayground(p *sitePage) error {
 		return err
 	}
 	p.title, p.body = "Playground", string(data)
-	for _, h := range sectionStart.FindAllStringSubmatch(p.body, -1) {
-		p.headings = append(p.headings, heading{3, h[1], anyTag.ReplaceAllString(h[2], "")})
-	}
+	p.headings = []heading{{1, "playground", p.title}}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -267,6 +268,77 @@ func TestLivingKeys(t *testing.T) {
 	}
 }
 
+// Each Explore of the course that was run works in the exported page, which has one file and
+// no kernel: a still picture first; then the certificate is that of the description.
+func TestExploreLivesInPages(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		nb, err := readNotebook(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := exportHTML(nb, file, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hasLiving(string(page)) {
+			if bytes.Contains(page, []byte("svmnb-living-engine")) {
+				t.Errorf("%s carries an engine and has no living figure", file)
+			}
+			continue
+		}
+		seen++
+		name := filepath.Join(t.TempDir(), "page.html")
+		if err := os.WriteFile(name, page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p := browsertest.Open(t, name, browsertest.Options{Offline: true})
+		p.Until(fig + `.answer`)
+		type look struct {
+			Still                   bool
+			Title                   string
+			Gap, Primal, Iterations float64
+		}
+		see := func() (l look) {
+			t.Helper()
+			p.Do(&l, `const f = `+fig+`; return {still: f.still, title: f.shadowRoot.querySelector('.title').textContent, gap: f.answer.gap, primal: f.answer.primal, iterations: f.answer.iterations}`)
+			return l
+		}
+		still := see()
+		p.Do(nil, fig+`.ask()`)
+		rested(p, fig)
+		alive := see()
+		t.Logf("%s: %+v", file, alive)
+		if !still.Still || alive.Still || still.Title != alive.Title || still.Iterations != alive.Iterations || math.Abs(still.Primal-alive.Primal) > 1e-6*math.Abs(alive.Primal) {
+			t.Errorf("%s: at first %+v, trained in the page %+v", file, still, alive)
+		}
+		// A slider moves it.
+		p.Do(nil, `const d = `+fig+`.shadowRoot.querySelector('input[data-dial]'); d.value = +d.value + 5; d.dispatchEvent(new Event('input')); d.dispatchEvent(new Event('change'))`)
+		rested(p, fig)
+		if see().Primal == alive.Primal {
+			t.Errorf("%s: the slider changes nothing", file)
+		}
+		p.Do(nil, fig+`.scrollIntoView()`)
+		if dir := os.Getenv("SVMNB_PICTURES"); dir != "" {
+			part, err := p.Screenshot(false, nil)
+			if err != nil || os.WriteFile(filepath.Join(dir, "explore-"+file+".png"), part, 0o644) != nil {
+				t.Error("no picture")
+			}
+		}
+		if errs := p.Errors(); len(errs) > 0 {
+			t.Errorf("%s: %q", file, errs)
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d notebooks have a living figure", seen)
+	}
+}
+
 // The playground and its stories: each link gives another machine, and nothing hinders people.
 func TestPlayground(t *testing.T) {
 	t.Parallel()
@@ -300,6 +372,19 @@ func TestPlayground(t *testing.T) {
 	if len(titles) != 6 {
 		t.Errorf("the stories show %d pictures", len(titles))
 	}
+	// An Explore of the course works in the site, too. (Back to the last story after it.)
+	last := p.MustInfo().URL
+	if err := p.Navigate("file://" + filepath.ToSlash(filepath.Join(out, "notebooks", "09-kernels.html"))); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.readyState === 'complete' && ` + fig + `.answer`)
+	p.Do(nil, fig+`.ask()`)
+	rested(p, fig)
+	if err := p.Navigate(last); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.readyState === 'complete' && ` + fig + `.state`)
+	rested(p, fig)
 	// The last story is a run at its beginning; it plays to its end.
 	p.Do(nil, fig+`.toggle()`)
 	p.Until(`!` + fig + `.playing && ` + fig + `.state.moment < 0`)

@@ -388,7 +388,7 @@
     const data = !changed && s.source ? 'ds := ' + s.source : 'ds := datasets.New(\n\t[][]float64{' + st.points.map(p => list(s.d > 1 ? [p.x, p.x2] : [p.x])).join(', ') + '},\n\t[]float64' + list(st.points.map(p => s.task === 'oneclass' ? 0 : p.y)) + ')';
     const kernel = kernelText(st).replace(/[A-Z][A-Za-z0-9]*\(/g, 'kernels.$&'), c = go(cost(st));
     let line = { classify: 'svmnb.Classify(ds).Kernel(' + kernel + ').C(' + c + ')', regress: 'svmnb.Regress(ds).Kernel(' + kernel + ').C(' + c + ').Epsilon(' + go(epsilonOf(st)) + ')',
-      oneclass: 'svmnb.OneClass(ds).Kernel(' + kernel + ').Nu(' + c + ')', process: 'gp.Regress(ds).ZeroMean().Kernel(' + kernel + ').NoiseVariance(' + c + ')' }[s.task];
+      oneclass: 'svmnb.OneClass(ds).Kernel(' + kernel + ').Nu(' + c + ')', process: 'gp.Regress(ds).Kernel(' + kernel + ').NoiseVariance(' + c + ')' }[s.task];
     if (s.task !== 'process') line += how ? '.Using(' + how + ')' : s.task === 'regress' ? '.Using(solvers.TubeSMO{})' : '.SMO()';
     if (s.tol !== 1e-3) line += '.Tol(' + go(s.tol) + ')';
     return { n: n, data: data, line: line, show: '.MustFit().Show(' + { classify: 'svmnb.Margins', regress: 'svmnb.Tube', oneclass: 'svmnb.Margins', process: 'gp.Posterior' }[s.task] + ')' };
@@ -677,7 +677,7 @@ thead th { color: var(--soft); }
       }
       if (s.kernels.length > 1) choice('kernel', s.kernels.map(k => k.name), () => this.state.kernel, i => this.change(() => { this.state.kernel = i; }));
       s.dials.forEach((d, i) => {
-        const label = make(side, 'label', { class: 'dial' }), name = { NoiseVariance: 'noise variance', gamma: 'γ (gamma)', epsilon: 'ε (epsilon)', nu: 'ν (nu)' }[d.name] || d.name;
+        const label = make(side, 'label', { class: 'dial' }), name = { NoiseVariance: 'noise variance', 'Scale.c': 'scale', gamma: 'γ (gamma)', epsilon: 'ε (epsilon)', nu: 'ν (nu)' }[d.name] || d.name;
         make(label, 'span', {}, name);
         const out = make(label, 'output'), input = make(label, 'input', { type: 'range', min: 0, max: d.values.length - 1, 'data-dial': d.name });
         input.oninput = () => this.change(() => { this.state.at[i] = +input.value; }, true);

@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"math"
 	"strings"
 	"sync"
@@ -118,6 +119,13 @@ func (p preset) complete() (Spec, error) {
 	return s, err
 }
 
+// Element returns the HTML element of a figure. Where its script is missing, as in a notebook,
+// the element shows nothing.
+func (s Spec) Element() (string, error) {
+	text, err := json.Marshal(s)
+	return Beginning + ` spec="` + html.EscapeString(string(text)) + `"></svmnb-figure>`, err
+}
+
 // tasks are the names of engine's tasks.
 var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process}
 
@@ -205,8 +213,8 @@ var Script = sync.OnceValues(func() (string, error) {
 // EngineFile is the name of the file of the engine.
 const EngineFile = "living-engine.js"
 
-// Element is the beginning of a living figure in a page.
-const Element = "<svmnb-figure"
+// Beginning is the beginning of a living figure in a page.
+const Beginning = "<svmnb-figure"
 
 // Worker is the script of the worker that runs the engine, after Go's own.
 func Worker() string { return workerJS }

@@ -222,12 +222,12 @@ func TestProcess(t *testing.T) {
 			t.Errorf("at point %d: %g ± %g, want %g", i, a.Field[i], a.SD[i], want)
 		}
 	}
-	if math.Abs(a.SD[100]-1) > 1e-12 || math.Abs(a.Field[100]) > 1e-12 {
-		t.Errorf("far away: %g ± %g, want 0 ± 1", a.Field[100], a.SD[100])
+	if math.Abs(a.SD[100]-1) > 1e-12 || math.Abs(a.Field[100]-3.5/3) > 1e-12 {
+		t.Errorf("far away: %g ± %g, want the mean of the targets ± 1", a.Field[100], a.SD[100])
 	}
-	// One point: ln N(y; 0, k + noise).
-	q.X, q.Y, q.C = q.X[:1], q.Y[:1], 0.5
-	if got, want := answer(t, &Machine{}, q).Evidence, -0.5*(1/1.5+math.Log(1.5)+math.Log(2*math.Pi)); math.Abs(got-want) > 1e-12 {
+	// Two points far from each other: twice ln N(±1; 0, k + noise).
+	q.X, q.Y, q.C = [][]float64{{-500}, {500}}, []float64{4, 2}, 0.5
+	if got, want := answer(t, &Machine{}, q).Evidence, -(1/1.5 + math.Log(1.5) + math.Log(2*math.Pi)); math.Abs(got-want) > 1e-12 {
 		t.Errorf("evidence %g, want %g", got, want)
 	}
 }
