@@ -1385,6 +1385,7 @@ thead th { color: var(--soft); }
   function scaled(z, most) { // f of one class has no unit
     return most > 0 ? z.map(v => v / most) : z;
   }
+  const FEW = 12; // so few points leave a Gaussian process wide bands
   // viewOf returns the part of the plane that shows the points, with room to move them.
   function viewOf(s, points) {
     const range = (f, pad) => {
@@ -1393,7 +1394,7 @@ thead th { color: var(--soft); }
       const d = high - low || 1;
       return [low - pad * d, high + pad * d];
     };
-    return { xs: range(p => p.x, s.d > 1 ? 0.14 : 0.08), ys: range(p => s.d > 1 ? p.x2 : p.y, s.d > 1 ? 0.14 : s.task === 'process' ? 0.6 : 0.25) };
+    return { xs: range(p => p.x, s.d > 1 ? 0.14 : 0.08), ys: range(p => s.d > 1 ? p.x2 : p.y, s.d > 1 ? 0.14 : s.task === 'process' && points.length <= FEW ? 0.6 : 0.25) };
   }
   function equal(v, ratio) { // widens a view until both axes have one scale
     const wide = v.xs[1] - v.xs[0], high = v.ys[1] - v.ys[0];

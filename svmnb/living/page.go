@@ -168,7 +168,7 @@ func view(task string, x [][]float64, y []float64) (xs, ys [2]float64) {
 	}
 	if len(x[0]) == 1 {
 		pad := 0.25
-		if task == "process" {
+		if task == "process" && len(x) <= 12 { // FEW
 			pad = 0.6
 		}
 		return extent(func(i int) float64 { return x[i][0] }, 0.08), extent(func(i int) float64 { return y[i] }, pad)

@@ -49,7 +49,8 @@ import (
 //
 // If no page answers, as without a browser, Explore shows small multiples: the two most
 // important parameters at 1/10, 1 and 10 times their values. The cell ends after three
-// minutes without a message from a page.
+// minutes without a message from a page. The site and exported pages then also have a living
+// figure with the same sliders; see [Living].
 //
 // The error says what is wrong with x, such as an *[svmnb.ArgumentError]. Explore also
 // shows it in the output.
@@ -276,14 +277,37 @@ func (e *exploration) still(why string) error {
 		text += "\n\n> " + why
 	}
 	display.Show(c, text)
-	if s, ok := e.spec(); ok && gonbui.IsNotebook {
-		// The site and exported pages show a living figure here; a notebook shows nothing.
-		text, err := s.Element()
-		if err != nil {
-			return fmt.Errorf("svmnb: Explore: %w", err)
-		}
-		gonbui.DisplayHTML(text)
+	return e.figure()
+}
+
+// Living makes a living figure of x in the site and in exported pages: with the sliders of
+// [Explore], trained in the page without a kernel. The notebook itself shows nothing for it. x
+// is an argument of Explore; a machine that the engine of living figures lacks, such as one of
+// several classes, or with more than two features or 1000 points, is left out. The errors are
+// those of Explore.
+func Living(x any) error {
+	e, err := explore(x)
+	if err == nil {
+		err = e.figure()
 	}
+	if err != nil {
+		display.Show(err)
+	}
+	return err
+}
+
+// figure gives the output the element of a living figure, which exported pages and the site
+// show.
+func (e *exploration) figure() error {
+	s, ok := e.spec()
+	if !ok || !gonbui.IsNotebook {
+		return nil
+	}
+	text, err := s.Element()
+	if err != nil {
+		return fmt.Errorf("svmnb: Explore: %w", err)
+	}
+	gonbui.DisplayHTML(text)
 	return nil
 }
 
