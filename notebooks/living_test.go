@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"math"
 	"net/http"
@@ -265,6 +266,95 @@ func TestLivingKeys(t *testing.T) {
 	p.Do(&same, `const f = `+fig+`; return f.state.points.every((q, i) => q.x === f.state.spec.points[i].x && q.y === f.state.spec.points[i].y)`)
 	if !same {
 		t.Error("undone, the points are not as they were")
+	}
+}
+
+// By touch, a finger on a point drags it, and a finger elsewhere scrolls the page. Tools place,
+// flip, spray and undo; a pasted CSV gives a machine, or says what is wrong in which line.
+func TestLivingTouchAndTools(t *testing.T) {
+	t.Parallel()
+	p := browsertest.Open(t, filepath.Join(livingPage(t, `<svmnb-figure data="moons" tools="all"></svmnb-figure><p style="height: 2000px">…</p>`), "page.html"), browsertest.Options{Offline: true, Width: 400})
+	p.Until(fig + `.answer && ` + fig + `.dots`)
+	if err := (proto.EmulationSetTouchEmulationEnabled{Enabled: true}).Call(p); err != nil {
+		t.Fatal(err)
+	}
+	touch := func(kind proto.InputDispatchTouchEventType, points ...*proto.InputTouchPoint) {
+		t.Helper()
+		if err := (proto.InputDispatchTouchEvent{Type: kind, TouchPoints: append([]*proto.InputTouchPoint{}, points...)}).Call(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swipe := func(x, y, dx, dy float64) {
+		t.Helper()
+		touch(proto.InputDispatchTouchEventTypeTouchStart, &proto.InputTouchPoint{X: x, Y: y})
+		for k := 1.0; k <= 10; k++ {
+			touch(proto.InputDispatchTouchEventTypeTouchMove, &proto.InputTouchPoint{X: x + dx*k/10, Y: y + dy*k/10})
+		}
+		touch(proto.InputDispatchTouchEventTypeTouchEnd)
+	}
+	var at struct{ X, Y, I float64 }
+	p.Do(&at, `const f = `+fig+`, i = 3, r = f.dots[i].querySelector('.mark').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2, i: i}`)
+	swipe(at.X, at.Y, 30, -40)
+	rested(p, fig)
+	var seen struct {
+		Scroll float64
+		Moved  []int
+		N      int
+		Y      float64
+		Said   string
+	}
+	look := func() {
+		t.Helper()
+		p.Do(&seen, `const f = `+fig+`; return {scroll: scrollY, n: f.state.points.length, y: f.state.points[0].y, said: f.hint.hidden ? f.title_.textContent : f.hint.textContent,
+			moved: f.state.points.map((q, i) => i).filter(i => { const a = f.state.points[i], b = f.state.spec.points[i]; return b && (a.x !== b.x || a.x2 !== b.x2); })}`)
+	}
+	if look(); seen.Scroll != 0 || !slices.Contains(seen.Moved, 3) || len(seen.Moved) != 1 {
+		t.Errorf("a finger on point 3: %+v", seen)
+	}
+	// A corner of the plot without points.
+	p.Do(&at, `const f = `+fig+`, r = f.svg.getBoundingClientRect(); return {x: r.right - 20, y: r.bottom - 60, i: f.near(r.width - 20, r.height - 60, 40)}`)
+	if at.I >= 0 {
+		t.Fatal("a point is in the corner")
+	}
+	swipe(at.X, at.Y, 0, -150)
+	p.Until(`scrollY > 50`)
+	p.Do(nil, `scrollTo(0, 0)`)
+
+	p.Do(nil, `const f = `+fig+`; f.setTool('pos')`)
+	p.Do(&at, `const r = `+fig+`.svg.getBoundingClientRect(); return {x: r.right - 60, y: r.top + 60}`)
+	touch(proto.InputDispatchTouchEventTypeTouchStart, &proto.InputTouchPoint{X: at.X, Y: at.Y})
+	touch(proto.InputDispatchTouchEventTypeTouchEnd)
+	p.Until(fig + `.state.points.length === 121`)
+	p.Do(nil, `const f = `+fig+`; f.setTool('spray')`)
+	p.Do(&at, `const r = `+fig+`.svg.getBoundingClientRect(); return {x: r.left + r.width / 2, y: r.top + r.height / 2}`)
+	swipe(at.X, at.Y, 40, 20)
+	rested(p, fig)
+	if look(); len(seen.Moved) < 5 {
+		t.Errorf("spray: %+v", seen)
+	}
+	p.Do(nil, `const f = `+fig+`; f.back(); f.back(); f.back()`)
+	rested(p, fig)
+	if look(); len(seen.Moved) != 0 || seen.N != 120 {
+		t.Errorf("undone: %+v", seen)
+	}
+
+	for text, want := range map[string]string{
+		"x,y,c\n0,0,a\n1,0,a\n0,2,b\n2,2,b": "of 4 points carry the boundary", "0,0\n1,1\n2,0\n3,2": "of 4 points carry the curve",
+		"0,0,a\n1,z,b": "Line 2: \"z\" is not a number.", "0,0,a\n1,1": "Line 2: it has 2 columns", "0,0,a\n1,1,a": "there is one class only", "0,0,a\n1,1,b\n2,2,c": "Line 3: there are more than two classes", "": "at least two points",
+	} {
+		p.Do(nil, fmt.Sprintf(fig+`.paste(%q)`, text))
+		p.Until(fmt.Sprintf(`(f => (f.hint.hidden ? f.title_.textContent : f.hint.textContent).includes(%q))(`+fig+`)`, want))
+	}
+	// The pictures to take away are whole.
+	var svg string
+	var bytes int
+	p.Do(&svg, `return `+fig+`.picture()`)
+	p.Do(&bytes, `return `+fig+`.png().then(b => b.size)`)
+	if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil || bytes < 5000 {
+		t.Errorf("%v, a PNG of %d bytes\n%.300s", err, bytes, svg)
+	}
+	if errs := p.Errors(); len(errs) > 0 {
+		t.Errorf("%q", errs)
 	}
 }
 

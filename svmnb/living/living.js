@@ -906,6 +906,12 @@ thead th { color: var(--soft); }
         spraying = false;
         this.ask();
       };
+      // A finger on a point drags it; elsewhere it scrolls the page. touch-action of a part of
+      // an SVG is not known to all browsers.
+      svg.addEventListener('touchstart', e => {
+        const c = place(e.touches[0]);
+        if (e.cancelable && (this.tool === 'spray' || this.near(c[0], c[1], 22) >= 0)) e.preventDefault();
+      }, { passive: false });
       svg.addEventListener('pointerup', up);
       svg.addEventListener('pointercancel', up);
       svg.addEventListener('pointerleave', () => this.point(-1));
