@@ -83,8 +83,13 @@ func outputHTML(page string) string {
 	return alive
 }
 
-// policyMeta returns the element that says what may run in a page.
+// policyMeta returns the element that says what may run in a page. Living figures run their
+// engine, which the page has, in a worker.
 func policyMeta(page string, more ...string) string {
-	return `<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(static.Policy(page, more...)) + "\">\n" +
+	policy := static.Policy(page, more...)
+	if hasLiving(page) {
+		policy = strings.Replace(policy, "script-src ", "script-src 'wasm-unsafe-eval' ", 1) + "; worker-src blob:"
+	}
+	return `<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(policy) + "\">\n" +
 		`<meta http-equiv="x-dns-prefetch-control" content="off">` + "\n"
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"embed"
 	_ "embed"
 	"encoding/base64"
@@ -36,7 +37,15 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	if title == "" {
 		title = name
 	}
-	return ownPage(title, "<main>\n"+body+"</main>\n", math, pageCSS+chromaCSS(), "")
+	body = "<main>\n" + body + "</main>\n"
+	if hasLiving(body) {
+		inside, err := livingInside(context.Background())
+		if err != nil {
+			return nil, err
+		}
+		body += inside
+	}
+	return ownPage(title, body, math, pageCSS+chromaCSS(), "")
 }
 
 // ownPage writes a page that carries all it needs: the drawing library if there are charts,

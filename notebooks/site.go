@@ -58,6 +58,7 @@ type site struct {
 	problems  []string
 	shared    map[string]bool // files that are already written
 	library   *library
+	living    bool           // whether a page has living figures
 	used      map[use]string // for each use of a symbol, the heading below which the notebook first uses it
 }
 
@@ -101,7 +102,7 @@ func (w *site) write() error {
 
 const readme = "README.md"
 
-// find lists the pages: the README, which is the first page, the notebooks in order, and the
+// find lists the pages: the README, which is the first page, the playground, the notebooks in order, and the
 // documents in the order in which the README names them.
 func (w *site) find() error {
 	overview, err := os.ReadFile(filepath.Join(w.root, readme))
@@ -114,7 +115,7 @@ func (w *site) find() error {
 		}
 		return len(overview)
 	}
-	for _, pattern := range []string{readme, "notebooks/*.ipynb", "docs/*.md"} {
+	for _, pattern := range []string{readme, playground, "notebooks/*.ipynb", "docs/*.md"} {
 		found, err := filepath.Glob(filepath.Join(w.root, filepath.FromSlash(pattern)))
 		if err != nil {
 			return err
@@ -132,8 +133,11 @@ func (w *site) find() error {
 		}
 		for _, source := range sources {
 			p := &sitePage{source: source, address: strings.TrimSuffix(source, path.Ext(source)) + ".html"}
-			if source == readme {
+			switch source {
+			case readme:
 				p.address = "index.html"
+			case playground:
+				p.address = "playground.html"
 			}
 			w.pages = append(w.pages, p)
 		}
@@ -158,6 +162,9 @@ func (w *site) render(p *sitePage) (err error) {
 	if p.source == packageList {
 		w.renderPackageList(p)
 		return nil
+	}
+	if p.source == playground {
+		return w.renderPlayground(p)
 	}
 	md := newMarkdown()
 	md.link = func(dest string) string { return w.link(p, dest) }
@@ -397,7 +404,7 @@ func (w *site) addLists() {
 	var notebooks, documents strings.Builder
 	for _, p := range w.pages {
 		item := fmt.Sprintf("<a href=\"%s\">%s</a>", p.address, html.EscapeString(p.title))
-		if strings.HasPrefix(p.source, "notebooks/") {
+		if strings.HasSuffix(p.source, ".ipynb") {
 			fmt.Fprintf(&notebooks, "<li>%s\n%s</li>\n", item, p.lead)
 			first.math = first.math || p.leadMath
 		} else if p.of == nil && p != first {
@@ -413,8 +420,11 @@ func (w *site) addLists() {
 func (w *site) frame(address, title string, math bool, body string) error {
 	to := func(name string) string { return relative(address, name) }
 	head, tail, reference := "", "", ""
+	if w.page(playground) != nil {
+		reference = fmt.Sprintf("<a href=\"%s\">Playground</a>", to("playground.html"))
+	}
 	if w.page(packageList) != nil {
-		reference = fmt.Sprintf("<a href=\"%s\">Reference</a>", to(w.page(packageList).address))
+		reference += fmt.Sprintf("<a href=\"%s\">Reference</a>", to(w.page(packageList).address))
 	}
 	if math {
 		head = fmt.Sprintf("<link rel=\"stylesheet\" href=\"%s\">\n", to("assets/katex.css"))
@@ -422,6 +432,10 @@ func (w *site) frame(address, title string, math bool, body string) error {
 	}
 	if hasCharts(body) {
 		tail += fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/echarts.js"))
+	}
+	if hasLiving(body) {
+		w.living = true
+		tail += fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/living.js"))
 	}
 	// 'self' allows the site's own files if it is read from a server, file: if it is read
 	// from files.
@@ -497,6 +511,11 @@ func (w *site) writeShared() error {
 	text, err := json.Marshal(w.sections())
 	if err != nil {
 		return err
+	}
+	if w.living {
+		if err := w.putLiving(context.Background()); err != nil {
+			return err
+		}
 	}
 	style, err := katexCSS(func(font string) (string, error) {
 		data, err := katex.ReadFile("katex/" + font)

@@ -70,6 +70,36 @@ func (m machine) others(two bool) []solvers.Method {
 	return list
 }
 
+// plain reports whether the machine is one that the engine of living figures has, and its
+// tolerance.
+func (m *machine) plain() (tol float64, ok bool) {
+	stop := solvers.UpLow{}
+	if m.stop != nil {
+		stop, ok = m.stop.(solvers.UpLow)
+		if !ok {
+			return 0, false
+		}
+	}
+	return stop.Tol, !m.fixed && m.tau2 == 0 && m.behind == nil && m.limit == 0
+}
+
+func (c classifying) Figured() (task string, cost, epsilon, tol float64, ok bool) {
+	tol, ok = c.plain()
+	ok = ok && c.weights == nil && !c.balanced
+	switch c.margin {
+	case oneNorm:
+		return "classify", c.c, 0, tol, ok
+	case oneClass:
+		return "oneclass", c.nu, 0, tol, ok
+	}
+	return "", 0, 0, 0, false
+}
+
+func (r regressing) Figured() (task string, cost, epsilon, tol float64, ok bool) {
+	tol, ok = r.plain()
+	return "regress", r.c, r.epsilon, tol, ok && r.loss == linearLoss && r.sample == nil
+}
+
 func (c classifying) WithKernel(k kernels.Kernel) learn.Explorable { return classifying{c.Kernel(k)} }
 
 func (c classifying) Dials() []learn.Dial {

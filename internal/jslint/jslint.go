@@ -14,7 +14,7 @@ import (
 
 // standard lists those globals of every browser that the project's scripts use.
 var standard = strings.Fields(`Array Blob Boolean Date Function Infinity JSON Map Math MutationObserver Number Object Promise
-	ResizeObserver Response Set String Uint8Array DecompressionStream Error WeakMap WeakRef WebSocket
+	ResizeObserver Response Set String Uint8Array Int32Array DecompressionStream Error WeakMap WeakRef WebSocket
 	arguments atob clearTimeout console crypto decodeURIComponent document encodeURIComponent getComputedStyle
 	getSelection isFinite isNaN location navigator parseFloat parseInt setInterval setTimeout undefined window`)
 
@@ -89,6 +89,9 @@ func (l *linter) declare(s *scope, v any, binding, parameter bool) {
 		case *ast.FunctionDeclaration:
 			l.bind(s, n.Function.Name, false)
 			return false
+		case *ast.ClassDeclaration:
+			l.bind(s, n.Class.Name, false)
+			return false
 		case *ast.FunctionLiteral, *ast.ArrowFunctionLiteral:
 			return false
 		case *ast.PropertyShort:
@@ -123,6 +126,10 @@ func (l *linter) use(s *scope, v any) {
 			return false
 		case *ast.ArrowFunctionLiteral:
 			l.enter(s, n.ParameterList, n.Body)
+			return false
+		case *ast.ClassLiteral: // its own name is no use of it
+			l.use(s, n.SuperClass)
+			l.use(s, n.Body)
 			return false
 		case *ast.Binding:
 			if _, ok := n.Target.(*ast.Identifier); !ok {

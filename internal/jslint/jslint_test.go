@@ -19,6 +19,8 @@ func TestCheck(t *testing.T) {
 		{"[1].map(v => { const {a, b: [c]} = v; return {a, c}; })", nil},
 		{"for (const k of [1]) Math.abs(k); outer: for (;;) break outer;", nil},
 		{"function f(a) { if (a) { var b = a; } return b; } f()", nil},
+		{"class A { b(c) { const d = 1; return missing; } } class B extends A {} new B();", []string{"line 1: missing is not declared", "line 1: d is declared and not used"}},
+		{"(function () { class Idle { go() {} } })", []string{"line 1: Idle is declared and not used"}},
 		{"({ key: 1, method() { return this.key; } })", nil},
 		{"(function () { return (function () { return inner; })(); var inner; })", nil},
 		{"(function () { return ({ a: missing }).a; })", []string{"line 1: missing is not declared"}},

@@ -33,6 +33,12 @@ func (p processing) Stated() (learn.Explorable, error) {
 	return p, nil
 }
 
+// Figured tells the engine of living figures the process, if it has the usual mean and one
+// variance of the noise.
+func (p processing) Figured() (task string, noise, epsilon, tol float64, ok bool) {
+	return "process", p.noise, 0, 0, p.mean == constantMean && p.noises == nil && p.noise > 0 && !p.scaled && p.behind == nil
+}
+
 func (p processing) Usual() kernels.Kernel                        { return p.kernel }
 func (p processing) WithKernel(k kernels.Kernel) learn.Explorable { return processing{p.Kernel(k)} }
 

@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
+	"github.com/svmnb/svmnb/svmnb/living"
 )
 
 // Explore shows sliders and choices in the cell's output: for the parameters of the
@@ -47,7 +49,8 @@ import (
 //
 // If no page answers, as without a browser, Explore shows small multiples: the two most
 // important parameters at 1/10, 1 and 10 times their values. The cell ends after three
-// minutes without a message from a page.
+// minutes without a message from a page. The site and exported pages then also have a living
+// figure with the same sliders; see [Living].
 //
 // The error says what is wrong with x, such as an *[svmnb.ArgumentError]. Explore also
 // shows it in the output.
@@ -274,7 +277,145 @@ func (e *exploration) still(why string) error {
 		text += "\n\n> " + why
 	}
 	display.Show(c, text)
+	return e.figure()
+}
+
+// Living makes a living figure of x in the site and in exported pages: with the sliders of
+// [Explore], trained in the page without a kernel. The notebook itself shows nothing for it. x
+// is an argument of Explore; a machine that the engine of living figures lacks, such as one of
+// several classes, or with more than two features or 1000 points, is left out. The errors are
+// those of Explore.
+func Living(x any) error {
+	e, err := explore(x)
+	if err == nil {
+		err = e.figure()
+	}
+	if err != nil {
+		display.Show(err)
+	}
+	return err
+}
+
+// figure gives the output the element of a living figure, which exported pages and the site
+// show.
+func (e *exploration) figure() error {
+	s, ok := e.spec()
+	if !ok || !gonbui.IsNotebook {
+		return nil
+	}
+	text, err := s.Element()
+	if err != nil {
+		return fmt.Errorf("svmnb: Explore: %w", err)
+	}
+	gonbui.DisplayHTML(text)
 	return nil
+}
+
+// spec returns what a living figure shows of the exploration. ok is false if the engine of
+// living figures has no such machine, or if the data have too many points or features.
+func (e *exploration) spec() (s living.Spec, ok bool) {
+	f, can := e.base.(learn.Figured)
+	data := e.base.Data()
+	if !can || data.Sparse != nil || data.D() > 2 || data.N() > mostLiving {
+		return s, false
+	}
+	if s.Task, s.C, s.Epsilon, s.Tol, ok = f.Figured(); !ok {
+		return s, false
+	}
+	y := data.Y
+	if s.Task == "classify" {
+		low, high := slices.Min(y), slices.Max(y) // the larger target is y = +1
+		y = slices.Clone(y)
+		for i, v := range y {
+			if y[i] = -1; v == high && high > low {
+				y[i] = 1
+			}
+		}
+	}
+	if (s.Task == "classify" || s.Task == "oneclass") && data.D() != 2 || (s.Task == "regress" || s.Task == "process") && data.D() != 1 {
+		return s, false
+	}
+	s.Name, s.Label, s.D, s.Data = data.Name, data.Name, data.D(), living.Base64(append(slices.Clone(data.X), y)...)
+	s.Features = []string{data.FeatureName(0), data.Target}
+	if s.D == 2 {
+		s.Features[1] = data.FeatureName(1)
+	}
+	if len(data.Classes) == 2 && s.Task == "classify" {
+		s.Classes = data.Classes
+	}
+	var list []living.Kernel
+	keep := make([]int, len(e.kernels)) // the kernels of the figure; −1 for those it cannot write
+	for k := range e.kernels {
+		form, ok := e.form(k)
+		if keep[k] = -1; ok {
+			name, _, _ := strings.Cut(innermost(e.kernels[k]).String(), "(")
+			keep[k], list = len(list), append(list, living.Kernel{Name: name, Form: form})
+		}
+	}
+	if keep[0] != 0 { // the description's own
+		return s, false
+	}
+	s.Kernels = list
+	for i, d := range e.dials {
+		dial := living.Dial{Name: d.Name, Kernel: -1, At: d.At}
+		for k := range e.kernels {
+			if i >= e.own[k] && i < e.own[k+1] {
+				if dial.Kernel = keep[k]; dial.Kernel < 0 {
+					dial.Kernel = -2
+				}
+			}
+		}
+		for _, v := range d.Values {
+			dial.Values = append(dial.Values, say.Number(v))
+		}
+		if dial.Kernel > -2 {
+			s.Dials = append(s.Dials, dial)
+		}
+	}
+	var err error
+	s.Still, err = living.Still(s, data.X, y, e.base.Usual())
+	return s, err == nil
+}
+
+// mostLiving is the largest number of points of a living figure. Their data are in the notebook.
+const mostLiving = 1000
+
+// form returns the text of kernel k with $name for the value of each of its dials. It tries the
+// text with other values, so ok is false if a value does not occur once.
+func (e *exploration) form(k int) (form string, ok bool) {
+	s := e.beginning()
+	s.Kernel = k
+	marks := map[string]string{}
+	for i := e.own[k]; i < e.own[k+1]; i++ {
+		at := i - e.own[k]
+		mark := 3 + at + len(e.dials[i].Values) // a value that no dial has
+		if e.dials[i].Name != "degree" {
+			marks[e.dials[i].Name] = say.Number(float64(mark) + 0.1875)
+		} else {
+			marks[e.dials[i].Name] = say.Number(float64(mark))
+		}
+	}
+	other := *e
+	other.dials = slices.Clone(e.dials)
+	for i := e.own[k]; i < e.own[k+1]; i++ {
+		v, err := strconv.ParseFloat(marks[e.dials[i].Name], 64)
+		if err != nil {
+			return "", false
+		}
+		other.dials[i].Values = slices.Clone(e.dials[i].Values)
+		other.dials[i].Values[s.At[i]] = v
+	}
+	form = other.at(s).Usual().String()
+	for name, mark := range marks {
+		if strings.Count(form, mark) != 1 {
+			return "", false
+		}
+		form = strings.Replace(form, mark, "$"+name, 1)
+	}
+	if _, err := kernels.Parse(e.at(s).Usual().String()); err != nil {
+		return "", false
+	}
+	return form, true
 }
 
 // multiples draws the fits of nine states.

@@ -25,6 +25,15 @@ type Explorable interface {
 	Ways() []Way              // the solvers to choose from, the one that is set first
 }
 
+// Figured is an Explorable that a living figure can show: a machine that the engine of package
+// living has, over one or two features.
+type Figured interface {
+	// Figured returns what the engine needs besides the kernel and the data: the task (classify,
+	// oneclass, regress or process), C, ν or the variance of the noise, ε and the tolerance, of
+	// which 0 means the default. ok is false if the description has more than the engine knows.
+	Figured() (task string, c, epsilon, tol float64, ok bool)
+}
+
 // Way is a solver that a reader can choose: Take sets it in a description.
 type Way struct {
 	Name string

@@ -1,0 +1,500 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/go-rod/rod/lib/input"
+	"github.com/go-rod/rod/lib/proto"
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/browsertest"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/living"
+)
+
+// livingPage writes a page with figures as a reader of docs/living-pages.md does, and
+// returns its folder.
+func livingPage(t *testing.T, figures string) string {
+	t.Helper()
+	dir := t.TempDir()
+	script, err := living.Script()
+	if err != nil {
+		t.Fatal(err)
+	}
+	engine, err := livingEngine(t.Context(), "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"living.js": script, living.EngineFile: "window.svmnbLivingEngine = " + engine + ";\n",
+		"page.html": "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><link rel=\"icon\" href=\"data:,\"><title>A page</title></head>\n<body><main>\n<script src=\"living.js\"></script>\n" + figures + "\n</main></body></html>\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// rested waits until a figure, f in JavaScript, shows its final picture of what it was asked.
+func rested(p *browsertest.Page, f string) {
+	p.Until(f + `.asked && !` + f + `.busy() && ` + f + `.rested() && ` + f + `.answer.converged`)
+}
+
+const fig = `document.querySelector('svmnb-figure')`
+
+// From a file and from a server, a page costs nothing until a reader touches a figure; then
+// the engine answers, and its certificate is that of the library.
+func TestLivingFigure(t *testing.T) {
+	t.Parallel()
+	dir := livingPage(t, `<svmnb-figure data="moons" id="one"></svmnb-figure>`+"\n"+`<svmnb-figure data="sinc"></svmnb-figure>`)
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		http.FileServer(http.Dir(dir)).ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	fit := svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(2)).C(10).SMO().MustFit()
+	for _, address := range []string{filepath.Join(dir, "page.html"), server.URL + "/page.html"} {
+		p := browsertest.Open(t, address, browsertest.Options{Offline: true, Height: 1400})
+		var words string
+		p.Until(fig + `.answer`)
+		p.Do(&words, `const f = `+fig+`; return f.still + ' ' + f.shadowRoot.querySelector('.title').textContent`)
+		if words != "true 17 of 120 points carry the boundary: 14 free, 3 at the bound; 1 error" {
+			t.Errorf("at first: %s", words)
+		}
+		for len(asked) > 0 {
+			if path := <-asked; path == "/"+living.EngineFile {
+				t.Error("the engine is loaded before a reader touches a figure")
+			}
+		}
+		p.Do(nil, fig+`.ask()`)
+		rested(p, fig)
+		var got struct {
+			Gap, Primal, Dual, Bias, MaxKKT float64
+			Iterations                      int
+			Alpha                           []float64
+			Hash, Code                      string
+		}
+		p.Do(&got, `const f = `+fig+`, a = f.answer; return {gap: a.gap, primal: a.primal, dual: a.dual, bias: a.bias, maxkkt: a.maxkkt, iterations: a.iterations, alpha: Array.from(a.alpha), hash: location.hash, code: f.code.textContent}`)
+		c := fit.Certificate
+		for i, v := range got.Alpha {
+			if math.Abs(v-fit.Alpha[i]) > 1e-9 {
+				t.Fatalf("%s: α[%d] is %g, the library has %g", address, i, v, fit.Alpha[i])
+			}
+		}
+		if math.Abs(got.Gap-c.Gap) > 1e-9 || math.Abs(got.Primal-c.Primal) > 1e-9 || math.Abs(got.Dual-c.Dual) > 1e-9 || math.Abs(got.MaxKKT-c.MaxKKT) > 1e-9 || math.Abs(got.Bias-fit.Bias) > 1e-9 || got.Iterations != fit.Iterations {
+			t.Errorf("%s: %+v, the library has %+v after %d iterations", address, got, c, fit.Iterations)
+		}
+		if got.Hash != "#one=data=moons" || got.Code != "ds := datasets.Moons(120, 0.2, 42)\nsvmnb.Classify(ds).Kernel(kernels.RBF(2)).C(10).SMO().MustFit().Show(svmnb.Margins)" {
+			t.Errorf("%s: the address ends in %s, the code is\n%s", address, got.Hash, got.Code)
+		}
+		// The other figure is still, and has the same worker when it is touched.
+		p.Do(&words, `return String(document.querySelectorAll('svmnb-figure')[1].still)`)
+		if words != "true" {
+			t.Error("the second figure was not touched")
+		}
+		p.Do(nil, `document.querySelectorAll('svmnb-figure')[1].ask()`)
+		rested(p, `document.querySelectorAll('svmnb-figure')[1]`)
+		if errs := p.Errors(); len(errs) > 0 {
+			t.Errorf("%s: %q", address, errs)
+		}
+	}
+	loaded := 0
+	for len(asked) > 0 {
+		if <-asked == "/"+living.EngineFile {
+			loaded++
+		}
+	}
+	if loaded != 1 {
+		t.Errorf("the engine was loaded %d times", loaded)
+	}
+}
+
+// moons is a specification of moons as play.Explore writes one.
+func moonsSpec(t *testing.T, n int) string {
+	t.Helper()
+	ds := datasets.Moons(n, 0.2, 42)
+	text, err := json.Marshal(living.Spec{
+		Task: "classify", Name: "moons", Label: "moons", Source: fmt.Sprintf("datasets.Moons(%d, 0.2, 42)", n), D: 2, Data: living.Base64(append(slices.Clone(ds.X), ds.Y)...), C: 10,
+		Kernels: []living.Kernel{{Name: "RBF", Form: "RBF($gamma)"}}, Dials: []living.Dial{{Name: "C", Kernel: -1, Values: []string{"1", "10", "100"}, At: 1}, {Name: "gamma", Kernel: 0, Values: []string{"1", "2", "4"}, At: 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A point among 200 is dragged by the mouse: each move gives a picture, and the last one is
+// that of the points where they are. Among 500 too. Times are printed and not judged.
+func TestLivingDrag(t *testing.T) {
+	t.Parallel()
+	p := browsertest.Open(t, filepath.Join(livingPage(t, `<svmnb-figure tools="all" data="moons"></svmnb-figure>`), "page.html"), browsertest.Options{Offline: true})
+	for _, n := range []int{200, 500} {
+		p.Do(nil, `const old = `+fig+`, f = document.createElement('svmnb-figure'); f.setAttribute('spec', `+fmt.Sprintf("%q", moonsSpec(t, n))+`); f.setAttribute('tools', 'all'); old.replaceWith(f)`)
+		p.Until(fig + `.width > 0`)
+		p.Do(nil, fig+`.ask()`)
+		rested(p, fig)
+		// Drag a free support vector to and fro.
+		var at struct{ X, Y, I float64 }
+		p.Do(&at, `const f = `+fig+`, a = f.answer; f.log = []; const i = a.alpha.findIndex((v, k) => v > 0 && v < 10), r = f.dots[i].getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2, i: i}`)
+		mouse := p.Mouse
+		step := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		step(mouse.MoveTo(proto.NewPoint(at.X, at.Y)))
+		step(mouse.Down(proto.InputMouseButtonLeft, 1))
+		moves := 60
+		for k := 1; k <= moves; k++ {
+			angle := float64(k) / 8
+			step(mouse.MoveTo(proto.NewPoint(at.X+70*math.Sin(angle), at.Y+45*math.Sin(1.7*angle))))
+		}
+		step(mouse.Up(proto.InputMouseButtonLeft, 1))
+		rested(p, fig)
+		var seen struct {
+			Drawn   int
+			X       [][]float64
+			Y       []float64
+			Alpha   []float64
+			Gap     float64
+			Address string
+			Median  float64
+			P95     float64
+		}
+		p.Do(&seen, `const f = `+fig+`, d = f.log.filter(e => e.hurry).map(e => e.drawn - e.since).sort((a, b) => a - b);
+			return {drawn: d.length, x: f.state.points.map(p => [p.x, p.x2]), y: f.state.points.map(p => p.y), alpha: Array.from(f.answer.alpha), gap: f.answer.gap, address: svmnbLiving.parts.address(f.state), median: d[d.length >> 1], p95: d[Math.floor(0.95 * d.length)]}`)
+		t.Logf("%d points: %d pictures for %d moves; from a move to its picture %.1f ms at the median, %.1f at p95", n, seen.Drawn, moves, seen.Median, seen.P95)
+		if seen.Drawn < moves/4 {
+			t.Errorf("%d points: %d pictures for %d moves", n, seen.Drawn, moves)
+		}
+		start := datasets.Moons(n, 0.2, 42)
+		if slices.Equal(seen.X[int(at.I)], start.X[int(at.I)]) {
+			t.Error("the point has not moved")
+		}
+		ds := datasets.New(seen.X, seen.Y)
+		fit := svmnb.Classify(ds).Kernel(kernels.RBF(2)).C(10).SMO().MustFit()
+		for i, v := range seen.Alpha {
+			if math.Abs(v-fit.Alpha[i]) > 1e-9 {
+				t.Fatalf("%d points: α[%d] is %g, the library has %g", n, i, v, fit.Alpha[i])
+			}
+		}
+		if math.Abs(seen.Gap-fit.Certificate.Gap) > 1e-9 {
+			t.Errorf("%d points: gap %g, the library has %g", n, seen.Gap, fit.Certificate.Gap)
+		}
+		// The address has the state, to the bit.
+		var same bool
+		p.Do(&same, `const f = `+fig+`, st = svmnbLiving.parts.fromAddress(`+fmt.Sprintf("%q", seen.Address)+`, f.state.spec);
+			return st.points.every((p, i) => { const q = f.state.points[i]; return p.x === q.x && p.x2 === q.x2 && p.y === q.y; }) && st.points.length === f.state.points.length`)
+		if !same {
+			t.Errorf("the address %.200s is another state", seen.Address)
+		}
+	}
+	if errs := p.Errors(); len(errs) > 0 {
+		t.Errorf("%q", errs)
+	}
+}
+
+// Everything can be done by keys: reach a point, move it, relabel, add, delete, undo.
+func TestLivingKeys(t *testing.T) {
+	t.Parallel()
+	p := browsertest.Open(t, filepath.Join(livingPage(t, `<svmnb-figure data="moons" tools="all"></svmnb-figure>`), "page.html"), browsertest.Options{Offline: true})
+	p.Until(fig + `.answer && ` + fig + `.dots`)
+	press := func(keys ...input.Key) {
+		t.Helper()
+		for _, k := range keys {
+			if err := p.Keyboard.Type(k); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	type seen struct {
+		X, Y   float64
+		N      int
+		Active string
+		Tip    string
+	}
+	look := func() (s seen) {
+		t.Helper()
+		rested(p, fig)
+		p.Do(&s, `const f = `+fig+`, e = f.shadowRoot.activeElement; const i = e && e.dataset.i !== undefined ? +e.dataset.i : -1, q = f.state.points[Math.max(i, 0)];
+			return {x: q.x, y: q.y, n: f.state.points.length, active: e ? e.getAttribute('aria-label') || e.textContent : '', tip: f.tip.hidden ? '' : f.tip.textContent}`)
+		return s
+	}
+	press(input.Tab) // the first point
+	var active string
+	p.Do(&active, `const e = `+fig+`.shadowRoot.activeElement; return e ? e.getAttribute('aria-label') : ''`)
+	if len(active) < 10 || active[:8] != "point 0," {
+		t.Fatalf("Tab reaches %q", active)
+	}
+	press(input.ArrowRight)
+	moved := look()
+	start := datasets.Moons(120, 0.2, 42)
+	if !(moved.X > start.X[0][0]) || moved.Tip == "" {
+		t.Errorf("an arrow key: %+v", moved)
+	}
+	press(input.Enter)
+	if s := look(); s.Y != -start.Y[0] {
+		t.Errorf("Enter: %+v", s)
+	}
+	press(input.Key('n'))
+	press(input.Delete)
+	if s := look(); s.N != 119 {
+		t.Errorf("Delete: %+v", s)
+	}
+	press(input.Key('a'))
+	if s := look(); s.N != 120 || s.Active[:10] != "point 119," {
+		t.Errorf("a: %+v", s)
+	}
+	p.Do(nil, `const f = `+fig+`; for (let k = 0; k < 4; k++) f.back()`)
+	if s := look(); s.N != 120 || s.Y != start.Y[0] {
+		t.Errorf("Undo: %+v", s)
+	}
+	var same bool
+	p.Do(&same, `const f = `+fig+`; return f.state.points.every((q, i) => q.x === f.state.spec.points[i].x && q.y === f.state.spec.points[i].y)`)
+	if !same {
+		t.Error("undone, the points are not as they were")
+	}
+}
+
+// By touch, a finger on a point drags it, and a finger elsewhere scrolls the page. Tools place,
+// flip, spray and undo; a pasted CSV gives a machine, or says what is wrong in which line.
+func TestLivingTouchAndTools(t *testing.T) {
+	t.Parallel()
+	p := browsertest.Open(t, filepath.Join(livingPage(t, `<svmnb-figure data="moons" tools="all"></svmnb-figure><p style="height: 2000px">…</p>`), "page.html"), browsertest.Options{Offline: true, Width: 400})
+	p.Until(fig + `.answer && ` + fig + `.dots`)
+	if err := (proto.EmulationSetTouchEmulationEnabled{Enabled: true}).Call(p); err != nil {
+		t.Fatal(err)
+	}
+	touch := func(kind proto.InputDispatchTouchEventType, points ...*proto.InputTouchPoint) {
+		t.Helper()
+		if err := (proto.InputDispatchTouchEvent{Type: kind, TouchPoints: append([]*proto.InputTouchPoint{}, points...)}).Call(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swipe := func(x, y, dx, dy float64) {
+		t.Helper()
+		touch(proto.InputDispatchTouchEventTypeTouchStart, &proto.InputTouchPoint{X: x, Y: y})
+		for k := 1.0; k <= 10; k++ {
+			touch(proto.InputDispatchTouchEventTypeTouchMove, &proto.InputTouchPoint{X: x + dx*k/10, Y: y + dy*k/10})
+		}
+		touch(proto.InputDispatchTouchEventTypeTouchEnd)
+	}
+	var at struct{ X, Y, I float64 }
+	p.Do(&at, `const f = `+fig+`, i = 3, r = f.dots[i].querySelector('.mark').getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2, i: i}`)
+	swipe(at.X, at.Y, 30, -40)
+	rested(p, fig)
+	var seen struct {
+		Scroll float64
+		Moved  []int
+		N      int
+		Y      float64
+		Said   string
+	}
+	look := func() {
+		t.Helper()
+		p.Do(&seen, `const f = `+fig+`; return {scroll: scrollY, n: f.state.points.length, y: f.state.points[0].y, said: f.hint.hidden ? f.title_.textContent : f.hint.textContent,
+			moved: f.state.points.map((q, i) => i).filter(i => { const a = f.state.points[i], b = f.state.spec.points[i]; return b && (a.x !== b.x || a.x2 !== b.x2); })}`)
+	}
+	if look(); seen.Scroll != 0 || !slices.Contains(seen.Moved, 3) || len(seen.Moved) != 1 {
+		t.Errorf("a finger on point 3: %+v", seen)
+	}
+	// A corner of the plot without points.
+	p.Do(&at, `const f = `+fig+`, r = f.svg.getBoundingClientRect(); return {x: r.right - 20, y: r.bottom - 60, i: f.near(r.width - 20, r.height - 60, 40)}`)
+	if at.I >= 0 {
+		t.Fatal("a point is in the corner")
+	}
+	swipe(at.X, at.Y, 0, -150)
+	p.Until(`scrollY > 50`)
+	p.Do(nil, `scrollTo(0, 0)`)
+
+	p.Do(nil, `const f = `+fig+`; f.setTool('pos')`)
+	p.Do(&at, `const r = `+fig+`.svg.getBoundingClientRect(); return {x: r.right - 60, y: r.top + 60}`)
+	touch(proto.InputDispatchTouchEventTypeTouchStart, &proto.InputTouchPoint{X: at.X, Y: at.Y})
+	touch(proto.InputDispatchTouchEventTypeTouchEnd)
+	p.Until(fig + `.state.points.length === 121`)
+	p.Do(nil, `const f = `+fig+`; f.setTool('spray')`)
+	p.Do(&at, `const r = `+fig+`.svg.getBoundingClientRect(); return {x: r.left + r.width / 2, y: r.top + r.height / 2}`)
+	swipe(at.X, at.Y, 40, 20)
+	rested(p, fig)
+	if look(); len(seen.Moved) < 5 {
+		t.Errorf("spray: %+v", seen)
+	}
+	p.Do(nil, `const f = `+fig+`; f.back(); f.back(); f.back()`)
+	rested(p, fig)
+	if look(); len(seen.Moved) != 0 || seen.N != 120 {
+		t.Errorf("undone: %+v", seen)
+	}
+
+	for text, want := range map[string]string{
+		"x,y,c\n0,0,a\n1,0,a\n0,2,b\n2,2,b": "of 4 points carry the boundary", "0,0\n1,1\n2,0\n3,2": "of 4 points carry the curve",
+		"0,0,a\n1,z,b": "Line 2: \"z\" is not a number.", "0,0,a\n1,1": "Line 2: it has 2 columns", "0,0,a\n1,1,a": "there is one class only", "0,0,a\n1,1,b\n2,2,c": "Line 3: there are more than two classes", "": "at least two points",
+	} {
+		p.Do(nil, fmt.Sprintf(fig+`.paste(%q)`, text))
+		p.Until(fmt.Sprintf(`(f => (f.hint.hidden ? f.title_.textContent : f.hint.textContent).includes(%q))(`+fig+`)`, want))
+	}
+	// The pictures to take away are whole.
+	var svg string
+	var bytes int
+	p.Do(&svg, `return `+fig+`.picture()`)
+	p.Do(&bytes, `return `+fig+`.png().then(b => b.size)`)
+	if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil || bytes < 5000 {
+		t.Errorf("%v, a PNG of %d bytes\n%.300s", err, bytes, svg)
+	}
+	if errs := p.Errors(); len(errs) > 0 {
+		t.Errorf("%q", errs)
+	}
+}
+
+// Each Explore of the course that was run works in the exported page, which has one file and
+// no kernel: a still picture first; then the certificate is that of the description.
+func TestExploreLivesInPages(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, file := range files {
+		nb, err := readNotebook(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		page, err := exportHTML(nb, file, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !hasLiving(string(page)) {
+			if bytes.Contains(page, []byte("svmnb-living-engine")) {
+				t.Errorf("%s carries an engine and has no living figure", file)
+			}
+			continue
+		}
+		seen++
+		name := filepath.Join(t.TempDir(), "page.html")
+		if err := os.WriteFile(name, page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		p := browsertest.Open(t, name, browsertest.Options{Offline: true})
+		p.Until(fig + `.answer`)
+		type look struct {
+			Still                   bool
+			Title                   string
+			Gap, Primal, Iterations float64
+		}
+		see := func() (l look) {
+			t.Helper()
+			p.Do(&l, `const f = `+fig+`; return {still: f.still, title: f.shadowRoot.querySelector('.title').textContent, gap: f.answer.gap, primal: f.answer.primal, iterations: f.answer.iterations}`)
+			return l
+		}
+		still := see()
+		p.Do(nil, fig+`.ask()`)
+		rested(p, fig)
+		alive := see()
+		t.Logf("%s: %+v", file, alive)
+		if !still.Still || alive.Still || still.Title != alive.Title || still.Iterations != alive.Iterations || math.Abs(still.Primal-alive.Primal) > 1e-6*math.Abs(alive.Primal) {
+			t.Errorf("%s: at first %+v, trained in the page %+v", file, still, alive)
+		}
+		// A slider moves it.
+		p.Do(nil, `const d = `+fig+`.shadowRoot.querySelector('input[data-dial]'); d.value = +d.value + 5; d.dispatchEvent(new Event('input')); d.dispatchEvent(new Event('change'))`)
+		rested(p, fig)
+		if see().Primal == alive.Primal {
+			t.Errorf("%s: the slider changes nothing", file)
+		}
+		p.Do(nil, fig+`.scrollIntoView()`)
+		if dir := os.Getenv("SVMNB_PICTURES"); dir != "" {
+			part, err := p.Screenshot(false, nil)
+			if err != nil || os.WriteFile(filepath.Join(dir, "explore-"+file+".png"), part, 0o644) != nil {
+				t.Error("no picture")
+			}
+		}
+		if errs := p.Errors(); len(errs) > 0 {
+			t.Errorf("%s: %q", file, errs)
+		}
+	}
+	if seen < 3 {
+		t.Errorf("%d notebooks have a living figure", seen)
+	}
+}
+
+// The playground and its stories: each link gives another machine, and nothing hinders people.
+func TestPlayground(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	w := &site{root: root, out: out, shared: map[string]bool{}}
+	if err := w.write(); err != nil {
+		t.Fatal(err)
+	}
+	p := browsertest.Open(t, filepath.Join(out, "playground.html"), browsertest.Options{Offline: true})
+	audit := accessibility(t)
+	audit(p, "playground.html, still")
+	titles := map[string]bool{}
+	var links int
+	p.Do(&links, `return document.querySelectorAll('.stories h2 a').length`)
+	if links != 6 {
+		t.Errorf("%d stories", links)
+	}
+	for k := range links {
+		p.Do(nil, fmt.Sprintf(fig+`.asked = null; document.querySelectorAll('.stories h2 a')[%d].click()`, k))
+		rested(p, fig)
+		var title string
+		p.Do(&title, `return `+fig+`.shadowRoot.querySelector('.title').textContent + ' · ' + `+fig+`.shadowRoot.querySelector('.sub').textContent`)
+		t.Log(title)
+		titles[title] = true
+		photograph(t, p, fmt.Sprintf("playground-story-%d", k+1), browsertest.Options{})
+	}
+	if len(titles) != 6 {
+		t.Errorf("the stories show %d pictures", len(titles))
+	}
+	// An Explore of the course works in the site, too. (Back to the last story after it.)
+	last := p.MustInfo().URL
+	if err := p.Navigate("file://" + filepath.ToSlash(filepath.Join(out, "notebooks", "09-kernels.html"))); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.readyState === 'complete' && ` + fig + `.answer`)
+	p.Do(nil, fig+`.ask()`)
+	rested(p, fig)
+	if err := p.Navigate(last); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.readyState === 'complete' && ` + fig + `.state`)
+	rested(p, fig)
+	// The last story is a run at its beginning; it plays to its end.
+	p.Do(nil, fig+`.toggle()`)
+	p.Until(`!` + fig + `.playing && ` + fig + `.state.moment < 0`)
+	rested(p, fig)
+	p.Do(nil, `const f = `+fig+`; f.certain.checked = true; f.ask(); f.shadowRoot.querySelector('details').open = true; f.race(); f.pin()`)
+	p.Until(fig + `.shadowRoot.querySelectorAll('.race tbody tr').length === 6`)
+	rested(p, fig)
+	for _, look := range []browsertest.Options{{}, {Dark: true}, {Width: 400}, {Dark: true, Width: 400}} {
+		p.Look(look)
+		p.Until(fig + `.width < ` + map[bool]string{true: "400", false: "1e9"}[look.Width == 400])
+		rested(p, fig)
+		audit(p, fmt.Sprintf("playground.html, %+v", look))
+		var overhang int
+		p.Do(&overhang, `return document.documentElement.scrollWidth - document.documentElement.clientWidth`)
+		if overhang > 0 {
+			t.Errorf("%+v: the page is %d pixels too wide", look, overhang)
+		}
+		photograph(t, p, "playground"+map[bool]string{true: "-dark"}[look.Dark], look)
+	}
+	if errs := p.Errors(); len(errs) > 0 {
+		t.Errorf("%q", errs)
+	}
+}
