@@ -115,7 +115,7 @@ func (c Classifier) fit(ctx context.Context) (*Fit, error) {
 		share := float64(t.head.N) / float64(t.sample.N())
 		p := &streamed.Problem{Points: &part, Metric: t.metric, Cost: [2]float64{share * t.cost[0], share * t.cost[1]}, Squared: t.squared}
 		start, err := streamed.Solve(ctx, p, streamed.Settings{Gap: t.gap})
-		if start == nil {
+		if start == nil || err != nil && !errors.Is(err, context.Cause(ctx)) {
 			return nil, fmt.Errorf("svmnb: %w", err)
 		}
 		if err != nil {
