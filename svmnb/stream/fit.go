@@ -119,7 +119,10 @@ func (c Classifier) fit(ctx context.Context) (*Fit, error) {
 			return nil, fmt.Errorf("svmnb: %w", err)
 		}
 		if err != nil {
-			start.Primal, start.Dual, start.Points, start.Passes = math.Inf(1), 0, 0, 0
+			// The bounds of the sample are none of the whole, and its α are too large.
+			start.Primal, start.Dual, start.Points, start.Passes, start.Errors, start.Support = math.Inf(1), 0, 0, 0, 0, 0
+			a := &start.Alpha
+			a.Scale, a.Sum, a.Norm2, a.Ridge = [2]float64{}, 0, 0, 0
 			return t.made(start, began), err
 		}
 		settings.Start = start
