@@ -115,11 +115,14 @@ func (c Classifier) fit(ctx context.Context) (*Fit, error) {
 		share := float64(t.head.N) / float64(t.sample.N())
 		p := &streamed.Problem{Points: &part, Metric: t.metric, Cost: [2]float64{share * t.cost[0], share * t.cost[1]}, Squared: t.squared}
 		start, err := streamed.Solve(ctx, p, streamed.Settings{Gap: t.gap})
-		if start == nil {
+		if start == nil || err != nil && !errors.Is(err, context.Cause(ctx)) {
 			return nil, fmt.Errorf("svmnb: %w", err)
 		}
 		if err != nil {
-			start.Primal, start.Dual, start.Points, start.Passes = math.Inf(1), 0, 0, 0
+			// The bounds of the sample are none of the whole, and its α are too large.
+			start.Primal, start.Dual, start.Points, start.Passes, start.Errors, start.Support = math.Inf(1), 0, 0, 0, 0, 0
+			a := &start.Alpha
+			a.Scale, a.Sum, a.Norm2, a.Ridge = [2]float64{}, 0, 0, 0
 			return t.made(start, began), err
 		}
 		settings.Start = start

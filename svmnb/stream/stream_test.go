@@ -281,6 +281,9 @@ func TestFitInterrupted(t *testing.T) {
 			if e, err := fit.Evaluate(context.Background(), source); err != nil || e.Accuracy() < 0.8 {
 				t.Errorf("the machine of the sample: %v, %v", e.Accuracy(), err)
 			}
+			if e, err := fit.Blocked(context.Background()); err != nil || e.Dual != 0 || !math.IsInf(e.Primal, 1) {
+				t.Errorf("the bounds of a sample: %v, %v", e, err)
+			}
 		default:
 			seen["passes"] = true
 			if !(fit.Dual <= fit.Primal) || fit.Passes < 1 {
