@@ -87,7 +87,7 @@ func outputHTML(page string) string {
 // engine, which the page has, in a worker.
 func policyMeta(page string, more ...string) string {
 	policy := static.Policy(page, more...)
-	if hasLiving(page) {
+	if own := len(more) > 0; hasLiving(page) && (own || strings.Contains(page, livingHere)) { // the site's own script, or that of the page
 		policy = strings.Replace(policy, "script-src ", "script-src 'wasm-unsafe-eval' ", 1) + "; worker-src blob:"
 	}
 	return `<meta http-equiv="Content-Security-Policy" content="` + html.EscapeString(policy) + "\">\n" +

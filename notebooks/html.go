@@ -39,6 +39,7 @@ func exportHTML(nb *notebook, name, dir string) ([]byte, error) {
 	}
 	body = "<main>\n" + body + "</main>\n"
 	if hasLiving(body) {
+		body = withStills(body)
 		inside, err := livingInside(context.Background())
 		if err != nil {
 			return nil, err

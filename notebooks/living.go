@@ -8,9 +8,11 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -71,6 +73,27 @@ var engines struct {
 // hasLiving reports whether a page has living figures.
 func hasLiving(page string) bool { return strings.Contains(page, living.Beginning) }
 
+// figured matches a living figure in the output of Explore.
+var figured = regexp.MustCompile(living.Beginning + ` spec="([^"]*)"></svmnb-figure>`)
+
+// withStills gives the living figures of a page the still pictures that they show at first.
+func withStills(page string) string {
+	return figured.ReplaceAllStringFunc(page, func(element string) string {
+		var s living.Spec
+		if json.Unmarshal([]byte(html.UnescapeString(figured.FindStringSubmatch(element)[1])), &s) != nil {
+			return element
+		}
+		with, err := s.Stilled().Element()
+		if err != nil {
+			return element
+		}
+		return with
+	})
+}
+
+// livingHere begins the engine inside a page.
+const livingHere = `<script type="application/json" id="svmnb-living-engine">`
+
 // livingInside returns what a page of one file needs for its living figures. The engine is no
 // script: the browser reads it when a reader touches a figure.
 func livingInside(ctx context.Context) (string, error) {
@@ -87,7 +110,7 @@ func livingInside(ctx context.Context) (string, error) {
 		return "", err
 	}
 	script, err := living.Script()
-	return `<script type="application/json" id="svmnb-living-engine">` + engine + "</script>\n" + inlineScript(script), err
+	return livingHere + engine + "</script>\n" + inlineScript(script), err
 }
 
 // playground is the page on which readers place points and play with machines. A folder

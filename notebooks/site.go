@@ -180,7 +180,7 @@ func (w *site) render(p *sitePage) (err error) {
 		if p.body, p.math, err = renderNotebook(md, nb, filepath.Dir(file)); err != nil {
 			return err
 		}
-		if p.body, err = w.aside(p, p.body); err != nil {
+		if p.body, err = w.aside(p, withStills(p.body)); err != nil {
 			return err
 		}
 		if len(nb.cells) > 0 && nb.cells[0].kind() == "markdown" {

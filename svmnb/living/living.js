@@ -1297,7 +1297,9 @@ thead th { color: var(--soft); }
         return say('iteration ' + a.iterations + ', gap ' + num(a.gap, 3) + ', largest KKT violation ' + num(a.maxkkt, 3));
       }
       say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : 'Still training: ', true);
-      say('gap ' + num(a.gap, 3) + ', so the objective is at most ' + num(100 * a.relgap, 2) + ' % from its optimum · KKT violation ' + num(a.maxkkt, 2) + ' · ' + several(a.iterations, 'iteration') + ' · ' + a.millis.toFixed(1) + ' ms');
+      // The optimum lies between the dual and the primal objective.
+      const share = a.primal * a.dual > 0 ? 100 * a.gap / Math.min(Math.abs(a.primal), Math.abs(a.dual)) : NaN;
+      say('gap ' + num(a.gap, 3) + (share < 100 ? ', so the objective is at most ' + num(share, 2) + ' % from its optimum' : '') + ' · KKT violation ' + num(a.maxkkt, 2) + ' · ' + several(a.iterations, 'iteration') + ' · ' + a.millis.toFixed(1) + ' ms');
     }
 
     // ---- out of the page.

@@ -10,7 +10,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/engine"
 )
 
-var browsers = strings.Fields("CustomEvent WebAssembly self btoa Event")
+var browsers = strings.Fields("CustomEvent WebAssembly self btoa Event NaN")
 
 func TestScriptsAreSound(t *testing.T) {
 	for name, script := range map[string]string{"living.js": livingJS, "worker.js": workerJS} {

@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"html"
 	"math"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
@@ -126,6 +128,44 @@ func (s Spec) Element() (string, error) {
 	return Beginning + ` spec="` + html.EscapeString(string(text)) + `"></svmnb-figure>`, err
 }
 
+// Stilled returns the specification with its still picture, or without one if it cannot be
+// trained within two seconds. Specifications in notebooks have none, since its last digits
+// depend on the machine.
+func (s Spec) Stilled() Spec {
+	text, err := json.Marshal(s.Kernels)
+	var list []Kernel
+	if err != nil || json.Unmarshal(text, &list) != nil || len(list) == 0 {
+		return s
+	}
+	b, err := base64.StdEncoding.DecodeString(s.Data)
+	if err != nil || s.D < 1 || s.D > 2 || len(b)%(8*(s.D+1)) != 0 {
+		return s
+	}
+	form := list[0].Form
+	for _, d := range s.Dials {
+		if d.At < 0 || d.At >= len(d.Values) {
+			return s
+		}
+		if d.Kernel == 0 {
+			form = strings.Replace(form, "$"+d.Name, d.Values[d.At], 1)
+		}
+	}
+	k, err := kernels.Parse(form)
+	if err != nil {
+		return s
+	}
+	v := engine.FromBytes(b)
+	n := len(v) / (s.D + 1)
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = v[i*s.D : (i+1)*s.D]
+	}
+	if n > 0 {
+		s.Still, _ = Still(s, x, v[n*s.D:], k) // without it, the figure shows the points
+	}
+	return s
+}
+
 // tasks are the names of engine's tasks.
 var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process}
 
@@ -135,7 +175,7 @@ const stillAcross, stillUp, stillPlaces = 60, 40, 90
 // Still trains a specification and returns its Still. The view is the one that living.js
 // shows at first on a wide page.
 func Still(s Spec, x [][]float64, y []float64, k kernels.Kernel) (string, error) {
-	q := engine.Question{Task: tasks[s.Task], X: x, Y: y, Kernel: k, C: s.C, Epsilon: s.Epsilon, Tol: s.Tol, Moment: -1, Nx: stillAcross, Ny: stillUp}
+	q := engine.Question{Task: tasks[s.Task], X: x, Y: y, Kernel: k, C: s.C, Epsilon: s.Epsilon, Tol: s.Tol, Moment: -1, Limit: 2 * time.Second, Nx: stillAcross, Ny: stillUp}
 	q.Xs, q.Ys = view(s.Task, x, y)
 	if s.D == 1 {
 		q.Nx, q.Ny = stillPlaces, 1
@@ -143,6 +183,9 @@ func Still(s Spec, x [][]float64, y []float64, k kernels.Kernel) (string, error)
 	v, err := (&engine.Machine{}).Numbers(context.Background(), q)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", s.Name, err)
+	}
+	if v[slices.Index(engine.Answered, "converged")] == 0 {
+		return "", fmt.Errorf("%s: not trained within two seconds", s.Name)
 	}
 	b := make([]byte, 0, 4*len(v))
 	for _, n := range v {

@@ -45,7 +45,7 @@ func TestLivingSpec(t *testing.T) {
 		for _, d := range s.Dials {
 			dials = append(dials, d.Name)
 		}
-		if got := strings.Join(forms, " "); s.Task != test.task || !strings.HasPrefix(got, test.kernels) || !strings.HasPrefix(strings.Join(dials, " "), test.dials) || s.Still == "" {
+		if got := strings.Join(forms, " "); s.Task != test.task || !strings.HasPrefix(got, test.kernels) || !strings.HasPrefix(strings.Join(dials, " "), test.dials) || s.Stilled().Still == "" {
 			t.Errorf("%s: task %s, kernels %s, dials %s", name, s.Task, got, dials)
 		}
 		if text, err := s.Element(); err != nil || !strings.HasPrefix(text, living.Beginning+` spec="{`) || strings.Count(text, "<") != 2 {
