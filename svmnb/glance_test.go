@@ -205,8 +205,9 @@ func TestLargeFitHasDecisions(t *testing.T) {
 			t.Fatalf("f at point %d is %g, from the result %g", i, v, want[i])
 		}
 	}
+	// F of a point with α = 0 is in single precision if that is enough for the certificate.
 	for _, i := range []int{0, 7_000, 19_999} {
-		testkit.Near(t, "f", want[i], f.expansion.Values(points.Of(f.task.data).Some([]int{i}))[0], 1e-5)
+		testkit.Near(t, "f", want[i], f.expansion.Values(points.Of(f.task.data).Some([]int{i}))[0], 1e-4)
 	}
 	if n := len(f.SupportVectors()); n != f.Certificate.Free+f.Certificate.AtUpper {
 		t.Errorf("%d support vectors, the certificate has %d", n, f.Certificate.Free+f.Certificate.AtUpper)
