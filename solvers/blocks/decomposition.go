@@ -151,10 +151,10 @@ type end struct {
 var none = end{-1, math.Inf(-1), math.Inf(1)}
 
 const (
-	stepsPerVariable = 100     // limit of an inner run, per variable
-	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
-	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
-	loose            = 0.3     // the same from many points on, where updating F costs most: an eighth fewer kernel values
+	stepsPerVariable = 100  // limit of an inner run, per variable
+	fraction         = 0.03 // F of all variables is updated when the violation has fallen to this share
+	inner            = 0.1  // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
+	loose            = 0.3  // the same from many points on, where updating F costs most: an eighth fewer kernel values
 	many             = 50_000
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
