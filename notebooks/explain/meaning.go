@@ -26,7 +26,7 @@ func (c *cell) endsEarly(says string) finding {
 	if last, ok := c.unclosed(); ok {
 		closing := map[string]string{"{": "}", "(": ")", "[": "]"}[last.bracket]
 		f.line = last.line
-		f.means = fmt.Sprintf("The brace { of this line is never closed. Write the missing } below it.")
+		f.means = "The brace { of this line is never closed. Write the missing } below it."
 		if closing != "}" {
 			f.means = fmt.Sprintf("The bracket %s of this line is never closed. Write the missing %s.", last.bracket, closing)
 		}
