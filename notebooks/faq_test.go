@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/svmnb/svmnb/internal/browsertest"
 )
 
 // docs/faq.md and testdata/mistakes.md are the tables of this test: under each heading, cells in
@@ -31,6 +33,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		t.Skip("needs the real kernel, which -short leaves out")
 	}
 	t.Parallel()
+	browsertest.Hurry(t, 3*time.Minute)
 	k, err := builtKernel()
 	if err != nil {
 		t.Skip("needs the real kernel, which cannot be set up here: ", err)

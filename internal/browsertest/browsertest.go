@@ -48,6 +48,7 @@ const limit = 60 * time.Second
 // test ends.
 func Open(t testing.TB, target string, o Options) *Page {
 	t.Helper()
+	Hurry(t, 90*time.Second)
 	program := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
@@ -233,4 +234,17 @@ func (p *Page) Picture(file string) {
 	png, err := p.Timeout(limit).Screenshot(true, nil)
 	p.check(err)
 	p.check(os.WriteFile(file, png, 0o644))
+}
+
+// Hurry skips a test that needs a browser, a server or a kernel if less than the given time is
+// left of go test's limit, which is ten minutes for all tests of a package. On a slow machine
+// the last tests are then left out, with a word, and the others still count.
+func Hurry(t testing.TB, need time.Duration) {
+	d, ok := t.(interface{ Deadline() (time.Time, bool) })
+	if !ok {
+		return
+	}
+	if at, limited := d.Deadline(); limited && time.Until(at) < need {
+		t.Skipf("skipped, since only %v are left of the limit for this package; go test -timeout 20m runs it", time.Until(at).Round(time.Second))
+	}
 }
