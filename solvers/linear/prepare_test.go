@@ -116,7 +116,7 @@ func TestPreparing(t *testing.T) {
 		if len(stages) == 0 || stages[len(stages)-1] != stage {
 			stages, last = append(stages, stage), 0
 		}
-		if !(share >= last && share <= 1) {
+		if !(share >= last-0.01 && share <= 1) { // goroutines may report their shares in another order
 			t.Errorf("%s: %v after %v", stage, share, last)
 		}
 		last = share
