@@ -67,10 +67,18 @@ func (s Searcher) Worker() (_ *Worker, err error) {
 
 // Key is a hash of everything that the scores depend on but for the settings: the data, the
 // learner, the folds and the metric.
-func (w *Worker) Key() string { return w.key }
+func (w *Worker) Key() string {
+	if w == nil {
+		return ""
+	}
+	return w.key
+}
 
 // Says says in words what a chain is, such as "fold 2 of gamma = 0.5, C = 1 … 8".
 func (w *Worker) Says(c Chain) string {
+	if w == nil || w.f == nil {
+		return ""
+	}
 	var parts []string
 	for i, name := range w.f.Names {
 		if len(c.Values) == 0 || len(c.Values[0]) != len(w.f.Names) {
@@ -91,6 +99,9 @@ func (w *Worker) Says(c Chain) string {
 // is not of this search, if ctx ends, and for a panic in a user's code.
 func (w *Worker) Run(ctx context.Context, c Chain) (_ []byte, err error) {
 	defer guard.Caught(&err)
+	if w == nil || w.f == nil {
+		return nil, arguments.Wrong("Run", 0, "the worker has no search; make it with Searcher.Worker")
+	}
 	if c.Fold < 0 || c.Fold >= len(w.splits) {
 		return nil, arguments.Wrong("Run", float64(c.Fold), "the chain is of fold %d of %d; the search here is another one", c.Fold+1, len(w.splits))
 	}
