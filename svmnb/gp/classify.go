@@ -64,11 +64,7 @@ func Classify(data *datasets.Dataset) Classifier {
 // all with this covariance.
 func (c Classifier) Kernel(k kernels.Kernel) Classifier {
 	c.kernel = k
-	err := arguments.WrongIf(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
-	if k != nil && k.Check() != nil {
-		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
-	}
-	c.faults.Said("Kernel", err)
+	c.faults.Said("Kernel", wrongKernel(k))
 	return c
 }
 

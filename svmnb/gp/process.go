@@ -130,12 +130,16 @@ func (p Process) described() Process {
 // for its variance.
 func (p Process) Kernel(k kernels.Kernel) Process {
 	p.kernel = k
-	err := arguments.WrongIf(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
-	if k != nil && k.Check() != nil {
-		err = fmt.Errorf("svmnb: Kernel: %w", k.Check())
-	}
-	p.faults.Said("Kernel", err)
+	p.faults.Said("Kernel", wrongKernel(k))
 	return p
+}
+
+// wrongKernel returns the error of a kernel that Kernel was given, or nil.
+func wrongKernel(k kernels.Kernel) error {
+	if k != nil && k.Check() != nil {
+		return fmt.Errorf("svmnb: Kernel: %w", k.Check())
+	}
+	return arguments.WrongIf(k == nil, "Kernel", math.NaN(), "the kernel is nil; give one such as kernels.Scale(4, kernels.SquaredExponential(0.5))")
 }
 
 // NoiseVariance sets σ², the variance of the noise in each target, in the units of the
