@@ -264,7 +264,7 @@ func (t *classTask) signs() []float64 {
 	return y
 }
 
-// gram returns the rows of the kernel matrix.
+// gram computes the n × n kernel matrix of the training points, all rows in memory.
 func (t *classTask) gram(ctx context.Context) (*matrix, error) {
 	n := len(t.class)
 	g, err := kernels.NewGram(t.kernel, t.data.X, int64(8*n*n)+8)
