@@ -142,7 +142,7 @@ func TestRefused(t *testing.T) {
 		{"%%\nx()\n%%\ny()", 3, "at most one line %%, and line 1"},
 		{"%%\n//gonb:%%", 2, "at most one line %%"},
 		{"%main\nx()\n%main", 3, "at most one line %main"},
-		{"%exec f\n%%\nx()", 2, "line 1 is one already: %exec"},
+		{"%exec f\n%%\nx()", 2, "Line 1, %exec, begins the statements"},
 		{"%%\n`\n%%\n`", 3, "at most one line %%"}, // GoNB knows no texts of several lines
 		{"%%\nx := `\n %%\n`", 0, ""},
 		{"%%writefile x\n%%\n%%\n% ", 0, ""},

@@ -89,7 +89,7 @@ func secondMain(c *cell) (finding, bool) {
 			word := func(line string) string { return strings.Fields(strings.TrimPrefix(line, "//gonb:"))[0] }
 			f := finding{line: i + 1, column: 0, means: fmt.Sprintf("A cell has at most one line %s, and line %d is one already. Remove this line: all statements of a cell stand below the first.", word(line), first+1)}
 			if one := word(c.lines[first]); one != word(line) {
-				f.means = fmt.Sprintf("A cell has at most one line %%%%, %%main or %%exec, and line %d is one already: %s. Remove one of them.", first+1, one)
+				f.means = fmt.Sprintf("Line %d, %s, begins the statements of this cell already. A cell has only one line %%%%, %%main or %%exec: remove one of the two.", first+1, one)
 			}
 			return f, true
 		}

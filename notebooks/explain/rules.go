@@ -174,7 +174,7 @@ var outputRules = []rule{
 var foreignNames = map[string]string{
 	"True": "Write true in place of True.", "TRUE": "Write true in place of TRUE.", "False": "Write false in place of False.", "FALSE": "Write false in place of FALSE.",
 	"None": "Write nil in place of None.", "null": "Write nil in place of null.", "NULL": "Write nil in place of NULL.", "Null": "Write nil in place of Null.",
-	"sum":     "Go has no function sum. A loop adds the values of a list.",
+	"sum":     "Go has no function sum. Add the values of a list in a loop.",
 	"str":     "Go makes a text of a value by fmt.Sprint(value).",
 	"float":   "The type of such numbers is float64.",
 	"double":  "The type of such numbers is float64.",
