@@ -107,6 +107,17 @@ func Raw(raw *datasets.Dataset, steps []Fitted) *Passage {
 	return &Passage{Steps: steps, D: raw.D(), Columns: headings(raw)}
 }
 
+// Alone reports whether every step transforms each feature alone, so that the features behind the
+// steps are those before them.
+func (p *Passage) Alone() bool {
+	for _, s := range p.Steps {
+		if _, ok := s.(Scaled); !ok {
+			return false
+		}
+	}
+	return p.Target == nil
+}
+
 // String lists the steps.
 func (p *Passage) String() string {
 	var list []string
