@@ -24,6 +24,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/model"
 	"github.com/svmnb/svmnb/svmnb/play"
 	"github.com/svmnb/svmnb/svmnb/selection"
 	"github.com/svmnb/svmnb/svmnb/static"
@@ -104,6 +105,10 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	flowers, digits := of(datasets.Iris()), of(datasets.Digits().Select(first(60)))
 	patients := of(datasets.Diabetes())
 	drinking, tasting := datasets.Wine().Split(0.6, 1)
+	standard := datasets.Diabetes().Standardised()
+	progression := sync.OnceValue(func() *model.Model {
+		return svmnb.Regress(of(standard)).Kernel(kernels.RBF(0.03)).C(60).MustFit().Model().Transformed()
+	})
 	wines := sync.OnceValue(func() *selection.PipeFit {
 		return selection.Pipe(transform.Standardise(), svmnb.Classify(drinking).Kernel(kernels.RBF(0.05)).OneVsOne()).MustFit()
 	})
@@ -158,7 +163,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others.", []exhibit{
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others. `standard` is `datasets.Diabetes().Standardised()`, and `progression` the model of a regression of them.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
 			{"precision-recall", "PrecisionRecall", "svmnb.PrecisionRecall.Of(fit())", func() (*display.Chart, error) { return svmnb.PrecisionRecall.Of(fit()) }},
@@ -168,6 +173,12 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"thresholds", "Thresholds", "svmnb.Thresholds.Of(careful())", func() (*display.Chart, error) { return svmnb.Thresholds.Of(careful()) }},
 			{"landscape", "Landscape", "selection.Landscape.Of(s())", func() (*display.Chart, error) { return selection.Landscape.Of(s()) }},
 			{"importances", "Importances Importance", "selection.MustImportances(wines(), tasting).Chart()", func() (*display.Chart, error) { return selection.MustImportances(wines(), tasting).Chart() }},
+			{"shapley", "Shapley Attribution", "selection.MustShapley(progression(), standard.Select([]int{120}), standard.Select(first(100))).Chart()", func() (*display.Chart, error) {
+				return selection.MustShapley(progression(), standard.Select([]int{120}), standard.Select(first(100))).Chart()
+			}},
+			{"dependence", "PartialDependence Dependence", `selection.MustPartialDependence(progression(), standard, "bmi").Chart()`, func() (*display.Chart, error) {
+				return selection.MustPartialDependence(progression(), standard, "bmi").Chart()
+			}},
 			{"path", "Path", "svmnb.Path.Of(few.MustPath(0.05, 20))", func() (*display.Chart, error) { return svmnb.Path.Of(few.MustPath(0.05, 20)) }},
 			{"learning-curve", "LearningCurve ScoreCurve", "selection.MustLearningCurve(moons, folds).Chart()", func() (*display.Chart, error) { return selection.MustLearningCurve(moons, folds).Chart() }},
 			{"validation-curve", "ValidationCurve ScoreCurve", `selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()`, func() (*display.Chart, error) {
@@ -319,7 +330,7 @@ func paletted(images []image.Image, box image.Rectangle, colours int) []*image.P
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|progression|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {

@@ -58,7 +58,9 @@ func MustPartialDependence(fit model.Modeler, data *datasets.Dataset, feature st
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	d, err := dependence(ctx, fit, data, feature, cells.Progress(time.Second))
-	cells.Must(err)
+	if err != nil {
+		cells.Must(err)
+	}
 	return d
 }
 

@@ -397,17 +397,38 @@ func (a *Attribution) Chart() (_ *display.Chart, err error) {
 		Note: fmt.Sprintf("bars: by how much a feature moves f, the mean of %s", say.Several(len(a.Values), "point"))}
 	if len(a.Values) == 1 {
 		d.Values, d.Measure, d.Sides = a.Values[0], "Shapley value", a.sides()
-		d.Note = fmt.Sprintf("bars: what a feature adds to f; together they lead from %s, where no feature is known, to %s", say.Number(a.Base), say.Number(a.F[0]))
+		d.Note = fmt.Sprintf("bars: what a feature adds to f; together they lead from %.4g, where no feature is known, to %.4g", a.Base, a.F[0])
 		if a.Errors != nil {
 			d.SD = a.Errors[0]
 			d.Note += "; lines: ± 1 standard error"
 		}
 	}
+	d.Finding = a.finding(d.Values)
 	chart, err := figure.Weights(d)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	return chart, nil
+}
+
+// finding says which feature has the largest of these values.
+func (a *Attribution) finding(values []float64) string {
+	most := 0
+	for j, v := range values {
+		if math.Abs(v) > math.Abs(values[most]) {
+			most = j
+		}
+	}
+	switch v := values[most]; {
+	case v == 0:
+		return "No feature moves f"
+	case len(a.Values) > 1:
+		return fmt.Sprintf("%s moves f most, by %.3g on average", a.Features[most], v)
+	case v < 0:
+		return fmt.Sprintf("%s lowers f most, by %.3g", a.Features[most], -v)
+	default:
+		return fmt.Sprintf("%s raises f most, by %.3g", a.Features[most], v)
+	}
 }
 
 // sides says what negative and positive values do.

@@ -191,7 +191,24 @@ func more(t *testing.T) []*Chart {
 	t.Helper()
 	ok := must[*Chart](t)
 	return []*Chart{ok(Pairs(flowers())), ok(Pairs(patients(442))), ok(Histograms(without(patients(442)))), ok(Weights(weighed(12))), ok(Weights(weighed(300))),
-		ok(Lines(swell(10, 100))), ok(Lines(falling()))}
+		ok(Lines(swell(10, 100))), ok(Lines(falling())), ok(Dependence(bent(200)))}
+}
+
+// bent is the dependence on a feature of m points.
+func bent(m int) DependenceData {
+	d := DependenceData{Problem: "made up", Feature: "age", Measure: "f", Mean: make([]float64, 40)}
+	for k := range 40 {
+		d.At = append(d.At, 20+float64(k))
+	}
+	for i := range m {
+		var row []float64
+		for k, v := range d.At {
+			row = append(row, float64(i%7)+math.Sin(v/9+float64(i%3)/5))
+			d.Mean[k] += row[k] / float64(m)
+		}
+		d.Each, d.Seen = append(d.Each, row), append(d.Seen, 20+math.Mod(float64(i)*7.3, 39))
+	}
+	return d
 }
 
 func TestDataPictures(t *testing.T) {
@@ -256,6 +273,10 @@ func TestFiguresOfData(t *testing.T) {
 		{"correlations with gaps", correlations(of(values("a", 1, 2, 3, nan), values("b", nan, 2, 3, 4), values("c", 4, 3, 3, 1))), 10_000, "over the rows in which both columns have a value, at least 2"},
 		{"correlations of constants", correlations(of(values("a", 1, 1), values("b", 2, 2))), 10_000, "None of 1 pair varies together"},
 		{"correlations, 200 columns", correlations(wide(300, 200)), 40_000, "30 of 200 columns, those with the largest |r|"},
+		{"dependence", func() (*Chart, error) { return Dependence(bent(200)) }, 60_000, "On average f is lowest"},
+		{"dependence at one value", func() (*Chart, error) {
+			return Dependence(DependenceData{Feature: "a", Measure: "f", At: []float64{1}, Each: [][]float64{{2}}, Mean: []float64{2}})
+		}, 10_000, "On average f is 2, whatever a is"},
 		{"missing", lacking(holes(4, 6)), 10_000, "column 0 of a name is missing in 64 % of the rows; 892 of 5\u202f346 rows have all values"},
 		{"missing together", lacking(holes(4, 6)), 10_000, "most often together: column 0 of a name and column 2 of a name, in 2\u202f146 rows"},
 		{"missing, 200 columns", lacking(holes(200, 40)), 20_000, "the 12 most frequent of 40 patterns, without "},

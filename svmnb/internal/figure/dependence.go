@@ -72,7 +72,7 @@ func Dependence(d DependenceData) (*Chart, error) {
 		p.add(scatter(marks).name("data").id("seen").symbols("rect", 8).set("symbolSize", list{1.5, 10}).fill("@ink/0.5").still().z(3).set("tooltip", object{"show": false}))
 	}
 	low, high := slices.Min(d.Mean), slices.Max(d.Mean)
-	title := fmt.Sprintf("The mean does not depend on %s", d.Feature)
+	title := fmt.Sprintf("On average %s is %s, whatever %s is", d.Measure, number(roundY(low)), d.Feature)
 	if high > low {
 		from, to := d.At[slices.Index(d.Mean, low)], d.At[slices.Index(d.Mean, high)]
 		title = fmt.Sprintf("On average %s is lowest, %s, at %s = %s and highest, %s, at %s", d.Measure, number(roundY(low)), d.Feature, number(roundX(from)), number(roundY(high)), number(roundX(to)))
