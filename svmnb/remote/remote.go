@@ -53,6 +53,13 @@ func (p Program) path() string {
 	return p.Path
 }
 
+// Installed reports whether the program is here, so that a cell can compute without it where it
+// is not.
+func (p Program) Installed() bool {
+	_, err := exec.LookPath(p.path())
+	return err == nil
+}
+
 // Chains implements [selection.Place].
 func (p Program) Chains(ctx context.Context, s selection.Searcher, chains []selection.Chain, done func(lines []byte) error) error {
 	l, space, folds, metrics := s.Parts()

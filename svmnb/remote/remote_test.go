@@ -27,6 +27,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+func TestInstalled(t *testing.T) {
+	here, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !(Program{Path: here}).Installed() || (Program{Path: here + "-not"}).Installed() {
+		t.Error("a program that exists is not found, or one that does not is")
+	}
+}
+
 func answerAs(how string) {
 	out := gob.NewEncoder(os.Stdout)
 	say := func(a letter.Answer) {

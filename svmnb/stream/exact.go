@@ -27,7 +27,8 @@ import (
 //	Dual = D(α) = Σ α_i − ½ α'Kα,
 //
 // of the best multiple of α. [Fit.Bound], [Fit.Sampled] and [Fit.Blocked] differ in α'Kα. Random
-// features make no function of the kernel's space, so their Primal is +Inf.
+// features make no function of the kernel's space. Blocked takes the machine of their α instead,
+// f = Σ_i y_i α_i K(x_i, x) + b, and for Bound and Sampled their Primal is +Inf.
 type Exactness struct {
 	Primal, Dual float64
 
@@ -55,11 +56,11 @@ func (e Exactness) RelGap() float64 {
 // String says what is known of the exact optimum.
 func (e Exactness) String() string {
 	if math.IsInf(e.Primal, 1) {
-		return fmt.Sprintf("the exact optimum is at least %.6g (standard error %.2g); random features have no upper bound", e.Dual, e.StandardError)
+		return fmt.Sprintf("the exact optimum is at least %.6g (standard error %.2g); Blocked finds an upper bound for random features", e.Dual, e.StandardError)
 	}
-	s := fmt.Sprintf("the exact optimum is in [%.6g, %.6g], so the fit is within %s of it", e.Dual, e.Primal, say.Percent(e.RelGap()))
+	s := fmt.Sprintf("the exact optimum is in [%.6g, %.6g], which is a gap of %s", e.Dual, e.Primal, say.Percent(e.RelGap()))
 	if e.StandardError > 0 {
-		s = fmt.Sprintf("the exact optimum is in [%.6g ± %.2g, %.6g], so the fit is within %s of it (estimated from a sample)", e.Dual, e.StandardError, e.Primal, say.Percent(e.RelGap()))
+		s = fmt.Sprintf("the exact optimum is in [%.6g ± %.2g, %.6g], which is a gap of %s (estimated from a sample)", e.Dual, e.StandardError, e.Primal, say.Percent(e.RelGap()))
 	}
 	return s
 }
@@ -70,12 +71,17 @@ func (f *Fit) exactness(method string, quadratic, deviation float64, values int6
 	if f.task.form == fourier {
 		e.Primal = math.Inf(1)
 	}
-	q, t := quadratic+a.Ridge, 1.0
-	if q > 0 && (f.task.squared || a.Sum < q) {
-		t = a.Sum / q
-	}
+	q, t := quadratic+a.Ridge, f.multiple(quadratic)
 	e.Dual, e.StandardError = max(0, t*a.Sum-t*t*q/2), t*t*deviation/2
 	return e
+}
+
+// multiple returns the t for which D(tα) is largest and tα is feasible.
+func (f *Fit) multiple(quadratic float64) float64 {
+	if q := quadratic + f.Alpha.Ridge; q > 0 && (f.task.squared || f.Alpha.Sum < q) {
+		return f.Alpha.Sum / q
+	}
+	return 1
 }
 
 // Bound bounds α'Kα by the diagonal of what the approximation leaves of the kernel, r_i =
@@ -239,6 +245,9 @@ var blockedRows int64 = 1 << 15
 // against all later ones in each pass over the source. It is a proof, and takes n_s²/2 kernel
 // values for n_s support vectors: seconds for 10⁵, minutes for 10⁶ of few features, hours for
 // 10⁷. Dual has the rounding errors of the sums subtracted.
+//
+// For random features it computes Σ_j y_j α_j K(x_i, x_j) at all n points, which takes n·n_s kernel
+// values and 9 bytes of memory for each point.
 func (f *Fit) Blocked(ctx context.Context) (_ Exactness, err error) {
 	defer guard.Caught(&err)
 	if err := f.ready(ctx, "Blocked"); err != nil {
@@ -252,6 +261,9 @@ func (f *Fit) Blocked(ctx context.Context) (_ Exactness, err error) {
 	held := int(min(blockedRows, t.budget()/(2*8*4*(d+4))))
 	if held < 16 {
 		return Exactness{}, &MemoryError{"Blocked", 16 * 2 * 8 * 4 * (d + 4), t.budget(), "raise it by Memory"}
+	}
+	if t.form == fourier {
+		return f.ofMultipliers(ctx, held)
 	}
 	quadratic, largest, count := 0.0, 0.0, int64(0)
 	block := datasets.NewBlock(held, t.head.D)
@@ -316,6 +328,100 @@ func (f *Fit) Blocked(ctx context.Context) (_ Exactness, err error) {
 	return f.exactness("blocks", quadratic+rounding, 0, count), nil
 }
 
+// ofMultipliers encloses the exact optimum by the machine of α, whose w is a multiple of Σ_i y_i α_i
+// φ(x_i). held is the number of support vectors in memory at a time.
+func (f *Fit) ofMultipliers(ctx context.Context, held int) (Exactness, error) {
+	t := f.task
+	n := t.head.N
+	if need := int64(9*n) + t.budget()/4; need > t.budget() {
+		return Exactness{}, &MemoryError{"Blocked with random features", need, t.budget(), "raise it by Memory, or take Sampled"}
+	}
+	sums, positive := make([]float64, n), make([]bool, n)
+	largest, count := 0.0, int64(0)
+	block, weights := datasets.NewBlock(held, t.head.D), make([]float64, 0, held)
+	for start := 0; ; start += held {
+		doing := fmt.Sprintf("blocks, %s of %s support vectors done", say.Thousands(int64(start)), say.Thousands(int64(f.Support)))
+		index := 0
+		weights = weights[:0]
+		block.Resize(held)
+		err := f.vectors(ctx, doing, func(x [][]float64, _, alpha []float64) error {
+			for i, row := range x {
+				if index++; index > start && len(weights) < held {
+					copy(block.X[len(weights)], row)
+					weights = append(weights, alpha[i])
+					largest = max(largest, t.kernel.Eval(row, row))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return Exactness{}, err
+		}
+		if len(weights) > 0 {
+			block.Resize(len(weights))
+			basis, at := kernels.Against(t.kernel, block.X), 0
+			err = f.multipliers(ctx, doing, func(b *datasets.Block, _, _ []float64) error {
+				basis.Times(sums[at:at+len(b.X)], b.X, weights)
+				at += len(b.X)
+				count += int64(len(b.X)) * int64(len(weights))
+				return nil
+			})
+			if err != nil {
+				return Exactness{}, err
+			}
+		}
+		if index <= start+held {
+			break
+		}
+	}
+	quadratic, at := 0.0, 0
+	err := f.multipliers(ctx, "the objective", func(b *datasets.Block, _, alpha []float64) error {
+		for i, a := range alpha {
+			quadratic += a * sums[at]
+			positive[at] = b.Y[i] > 0
+			at++
+		}
+		return nil
+	})
+	if err != nil {
+		return Exactness{}, err
+	}
+	rounding := 0x1p-32 * largest * f.Alpha.Sum // of a sum, by [kernels.Basis.Times]
+	quadratic += rounding * f.Alpha.Sum
+	e := f.exactness("blocks", quadratic, 0, count)
+	for _, multiple := range []float64{1, f.multiple(quadratic)} {
+		loss := func(bias float64) (total float64) {
+			for i, v := range sums {
+				y, k := -1.0, 0
+				if positive[i] {
+					y, k = 1, 1
+				}
+				if slack := 1 - y*(multiple*v+bias) + multiple*rounding; slack > 0 {
+					if t.squared {
+						slack *= slack / 2
+					}
+					total += t.cost[k] * slack
+				}
+			}
+			return total
+		}
+		// The loss is convex in the bias, so its minimum is in one of the two thirds beside the lower
+		// of two values.
+		high := 1 + multiple*max(slices.Max(sums), -slices.Min(sums))
+		low := -high
+		for range 60 {
+			a, b := low+(high-low)/3, high-(high-low)/3
+			if loss(a) < loss(b) {
+				high = b
+			} else {
+				low = a
+			}
+		}
+		e.Primal = min(e.Primal, multiple*multiple*quadratic/2+loss(low))
+	}
+	return e, nil
+}
+
 // ready returns an error unless there is a fit with multipliers.
 func (f *Fit) ready(ctx context.Context, call string) error {
 	if f.none() {
@@ -327,6 +433,27 @@ func (f *Fit) ready(ctx context.Context, call string) error {
 // vectors calls do with all points whose α is not 0, some at a time, with their columns and with
 // y_i α_i.
 func (f *Fit) vectors(ctx context.Context, doing string, do func(x [][]float64, z, alpha []float64) error) error {
+	m := f.task.points.Columns()
+	var x [][]float64
+	return f.multipliers(ctx, doing, func(b *datasets.Block, z, alpha []float64) error {
+		x = x[:0]
+		for i, a := range alpha {
+			if a != 0 {
+				copy(z[len(x)*m:(len(x)+1)*m], z[i*m:(i+1)*m])
+				alpha[len(x)] = a
+				x = append(x, b.X[i])
+			}
+		}
+		if len(x) == 0 {
+			return nil
+		}
+		return do(x, z[:len(x)*m], alpha[:len(x)])
+	})
+}
+
+// multipliers calls do with all points, some at a time, with their columns and with y_i α_i. do may
+// change z and alpha.
+func (f *Fit) multipliers(ctx context.Context, doing string, do func(b *datasets.Block, z, alpha []float64) error) error {
 	p := *f.task.points
 	m := p.Columns()
 	if p.z == nil {
@@ -334,22 +461,14 @@ func (f *Fit) vectors(ctx context.Context, doing string, do func(x [][]float64, 
 	}
 	p.report = newReporter(f.task.head.N, f.Description.watch)
 	p.report.Doing = doing
-	values, alpha := make([]float64, p.rows), make([]float64, 0, p.rows)
-	var x [][]float64
+	alpha := make([]float64, p.rows)
 	return p.blocks(ctx, func(b *datasets.Block) error {
 		n := len(b.X)
 		p.of.values(p.z[:n*m], b.X)
-		dots(values[:n], p.z, f.Alpha.Beta, f.Alpha.Bias)
-		x, alpha = x[:0], alpha[:0]
+		dots(alpha[:n], p.z, f.Alpha.Beta, f.Alpha.Bias)
 		for i, y := range b.Y {
-			if a := f.Alpha.At(y, values[i]); a > 0 {
-				copy(p.z[len(x)*m:(len(x)+1)*m], p.z[i*m:(i+1)*m])
-				x, alpha = append(x, b.X[i]), append(alpha, y*a)
-			}
+			alpha[i] = y * f.Alpha.At(y, alpha[i])
 		}
-		if len(x) == 0 {
-			return nil
-		}
-		return do(x, p.z[:len(x)*m], alpha)
+		return do(b, p.z[:n*m], alpha[:n])
 	})
 }
