@@ -14,6 +14,7 @@ type session struct {
 	t *testing.T
 	Session
 	count int
+	id    string // of the cell in the page
 }
 
 func (s *session) message(kind string, content any) []byte {
@@ -122,13 +123,78 @@ func (s *session) asked(source string) string {
 		s.t.Fatal(err)
 	}
 	var out map[string]any
-	if err := json.Unmarshal(s.Request(fmt.Sprint("request ", s.count+1), data), &out); err != nil {
+	if err := json.Unmarshal(s.Request(fmt.Sprint("request ", s.count+1), []byte(`{"cellId":"`+s.id+`"}`), data), &out); err != nil {
 		s.t.Fatal(err)
 	}
 	if out["silent"] != false {
 		s.t.Errorf("the request became %v", out)
 	}
 	return out["code"].(string)
+}
+
+// A loop that prints without an end is stopped once, and the rest is left out.
+func TestFloodIsStopped(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		fits int // how many of them are shown
+	}{{"0\n", linesMost}, {strings.Repeat("x", 1000), printedMost / 1000}} {
+		s, stops, shown := session{t: t}, 0, 0
+		s.cell("%%\nfor {}")
+		if s.stdout(test.text) == nil {
+			t.Error("a session that cannot interrupt leaves out an output")
+		}
+		s.Interrupt = func() { stops++ }
+		s.cell("%%\nfor {}")
+		for range test.fits + 10 {
+			if s.stdout(test.text) != nil {
+				shown++
+			}
+		}
+		if stops != 1 || shown != test.fits {
+			t.Errorf("%d bytes: stopped %d times, shown %d times, want once and %d", len(test.text), stops, shown, test.fits)
+		}
+		if told := s.fails("signal: interrupt"); !strings.Contains(told, "Look for a loop without an end, or print less.") {
+			t.Error(told)
+		}
+		if s.cell("%%\nf()"); s.stdout(test.text) == nil {
+			t.Error("the next cell shows nothing")
+		}
+	}
+}
+
+func (s *session) stdout(text string) []byte {
+	s.t.Helper()
+	return s.message("stream", map[string]any{"name": "stdout", "text": text})
+}
+
+// A cell has another number each time it runs, and only the last number is on the page.
+func TestNumbersOfTheLastRun(t *testing.T) {
+	s := session{t: t, id: "answer"}
+	run := func(id, source string) {
+		s.id = id
+		s.asked(source)
+		s.cell(source)
+	}
+	check := func(want string) {
+		t.Helper()
+		run("check", "%% check 0.2\nlab.Check(\"0.2\", lab.True(\"\", mean(list) > 0, \"\"))")
+		told := string(s.message("display_data", map[string]any{"data": map[string]any{checked: 1, "text/plain": "✓\n"}}))
+		if strings.Contains(told, "Cell [") != (want != "") || !strings.Contains(told, want) {
+			t.Errorf("the check says %s, want %q", told, want)
+		}
+	}
+	run("answer", "func mean(list []float64) float64 { return 3 }")
+	check("")
+	run("answer", "%%\nmean := 3") // compiles
+	check("Cell [3] no longer declares mean. It should have a line that begins with func mean(list []float64) float64. This check is about the mean before it. Correct cell [3]")
+	run("answer", "func mean(list []float64) float64 { return x }")
+	s.fails("# gonb_1", compiles(5, 1, s.byCount[5].lines[0], strings.Repeat(" ", 43)+"^", "undefined: x"))
+	check("Cell [5] has failed")
+	run("answer", "def mean(list):")
+	s.fails("# gonb_1", compiles(7, 1, "def mean(list):", "^", "expected declaration, found def"))
+	check("Cell [7] no longer declares mean.")
+	run("answer", "func mean(list []float64) float64 { return 3 }")
+	check("")
 }
 
 // What GoNB must not get, and the neighbours that it must get as they are. testdata/mistakes.md
