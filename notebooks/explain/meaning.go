@@ -171,7 +171,7 @@ func (s *Session) undefined(f finding) finding {
 	case member != nil && public:
 		f.means = fmt.Sprintf("Package %s is not imported. Write import %q above the line %%%%, and check the spelling of %s.", name, path, member[1])
 	case member != nil:
-		f.means = fmt.Sprintf("Nothing is called %s here. If it is a package, import it above the line %%%%; if it is a variable of another cell, make it in this cell too.", name)
+		f.means = fmt.Sprintf("Nothing is called %s here. If another cell declares it above its line %%%%, run that cell; if it is a package, import it above the line %%%%.", name)
 	default:
 		f.means = fmt.Sprintf("Nothing is called %s here. Check the spelling, and whether the cell that declares it has run.", name)
 		if called && exported(name) {

@@ -71,6 +71,9 @@ var foreignRules = []rule{
 	in(unreadable, `\bfor\s*\(`, "Go writes for without round brackets: for i := 0; i < 3; i++ {"),
 	in(unreadable, `^[^{}]*[=(][^{}]*\S\s+if\s[^{}]*\selse\b`, "In Go, if is a statement and no part of a formula. Make the variable before, and change it between the braces of an if."),
 	in(`^illegal character U\+003F`, `\?.*:`, "Go has no ? and : in formulas. Make the variable before, and change it between the braces of an if."),
+	in(`^missing import path`, `^\s*import\s+(\w+)\s*$`, "The path of an import is a text in double quotes: import \"$1\""),
+	in(unreadable, `\blambda\b`, "A function as a value is written func(x float64) float64 { return 2 * x }"),
+	when(`^expected '\)', found ','`, "Go has no tuples. Values with commas between them stand without brackets, such as a, b := 1, 2, and a list of them is []float64{1, 2}."),
 	in(unreadable, `\blab\.(?:Todo\s*[^\s),}]|\d)`, "Your answer takes the place of lab.Todo. Remove what is left of it, the word lab too."),
 	in(unreadable, `^\s*func\b.*\)[^{]*:\s*$`, "There is no colon in Go. This line ends in the type of the result and a brace, such as func area(r float64) float64 {, and a brace } on a line of its own ends the function."),
 	in(`^expected type, found newline`, `^\s*var\s+(\w+)\s*$`, "A variable needs a value or a type, such as var $1 = 0.0"),
@@ -148,6 +151,8 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 	when(`^invalid operation: operator ! not defined on (\S+) \(variable of type \[\]`, "$1 is a list, and ! needs a condition. A list is empty if len($1) == 0."),
 	in(`^invalid operation: operator \^ not defined on `, `([\w.]+(?:\[[^]]*\])?)\s*\^\s*([\w.]+)`, "Go has no sign for powers. Write math.Pow($1, $2)"),
 	in(`^invalid operation: cannot indirect `, `([\w.]+(?:\[[^]]*\])?)\s*\*\*\s*([\w.]+)`, "Go has no sign for powers. Write math.Pow($1, $2)"),
+	when(`^invalid operation: operator % not defined on (.+) \(.*float`, "The sign % is for whole numbers. The remainder of other numbers is math.Mod(x, y)."),
+	when(`^invalid argument: (.+) \(.*of type \[\]\w+\) cannot be ordered`, "The functions min and max take single numbers, such as max(a, b). The largest value of a list is slices.Max(list)."),
 	when(`^invalid operation: operator \S+ not defined on (.+) \(.*of type \[\]`, "$1 is a list, and operators work on single numbers. Write a loop over its elements $1[i]."),
 	when(`^invalid operation: (\S+) [!=]= .* \(slice can only be compared to nil\)`, "Lists are not compared as a whole. A list is empty if len($1) == 0."),
 	when(`^invalid operation: .* \(slice can only be compared to nil\)`, "Lists are not compared as a whole. A list is empty if its len is 0."),
@@ -174,6 +179,7 @@ var outputRules = []rule{
 	when(`%!\(EXTRA `, "There are more values than signs % in the text."),
 	// the address of a function's code, which is much lower than those of variables
 	in(`(?:^|[\s\[])0x[4-9a-f][0-9a-f]{5}(?:$|[\s\]])`, `Print(?:ln|f)?\((?:.*[ ,])?([a-z]\w*(?:\.\w+(?:\([^()]*\))?)*\.[A-Z]\w*)[,)]`, "A number such as 0x4a8060 is where a function is, not what it returns. Brackets call it, such as $1()"),
+	in(`(?:^|[\s\[])0x[4-9a-f][0-9a-f]{5}(?:$|[\s\]])`, `Print(?:ln|f)?\((?:.*[ ,])?[a-z]\w*[,)]`, "A number such as 0x4a8060 is where a function is, not what it returns. Brackets with its arguments call it."),
 }
 
 // foreignNames explain names of other languages.
@@ -181,6 +187,8 @@ var foreignNames = map[string]string{
 	"True": "Write true in place of True.", "TRUE": "Write true in place of TRUE.", "False": "Write false in place of False.", "FALSE": "Write false in place of FALSE.",
 	"None": "Write nil in place of None.", "null": "Write nil in place of null.", "NULL": "Write nil in place of NULL.", "Null": "Write nil in place of Null.",
 	"sum":     "Go has no function sum. Add the values of a list in a loop.",
+	"input":   "A cell cannot ask for a value. Write the value into the cell, such as x := 2.5",
+	"np":      "Go has no numpy. The functions of mathematics are in the package math, and a loop goes through a list.",
 	"str":     "Go makes a text of a value by fmt.Sprint(value).",
 	"float":   "The type of such numbers is float64.",
 	"double":  "The type of such numbers is float64.",
