@@ -89,6 +89,7 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 	// the parser
 	when(`^expected '([)\]])', found newline`, "The bracket $1 is missing at the end of this line."),
 	when(`^illegal character U\+0023`, "A comment begins with // in Go."),
+	when(`^illegal character U\+[0-9A-F]+ '([^\x00-\x7f])'`, "Go does not know the sign $1. Write what it means by a number, a name, or the signs + - * / of the keyboard."),
 	when(`^curly quotation mark`, "Text is written in straight quotation marks: \"text\"."),
 	when(`^expected boolean expression, found assignment`, "The sign = gives a variable a value. Write == to compare."),
 	when(`^expected '==', found '='`, "The sign = is no part of a formula. It gives a variable a value, in a line of its own. To compare, write ==; a function takes its argument in brackets, such as f(x)."),
@@ -120,6 +121,7 @@ var compilerRules = append(slices.Clone(foreignRules), []rule{
 	when(`^implicit assignment to unexported field \w+ in struct literal of type (\S+)$`, "A $1 is not made by braces. A function of the package makes one, and methods return changed copies."),
 	when(`undefined \(type (\S+) has no field or method (\w+), but does have (?:field|method) (\w+)\)`, "A $1 has no $2. Is $3 what you mean?"),
 	when(`undefined \(type \[\]\S+ has no field or method append\)`, "A list grows by the function append: list = append(list, value)."),
+	when(`undefined \(type svmnb\.\w+ has no field or method (Show|Alpha|Bias|Margin|Weights|Certificate|SupportVectors|TrainingErrors|Values)\b`, "This is a description, and only its fit has $1. MustFit() solves it and returns the fit: description.MustFit().$1"),
 	when(`undefined \(type (\S+\.\S+) has no field or method ([a-z]\w*)\)`, "A $1 has no $2. What belongs to it begins with a capital letter, and the Tab key after the dot shows what there is."),
 	when(`undefined \(type (\S+) has no field or method (\w+)\)`, "A $1 has no $2. Check the spelling: the Tab key after the dot shows what there is."),
 	when(`^no new variables on left side of :=`, "The names on the left exist already. Write = instead of := to change them."),
@@ -189,6 +191,7 @@ var foreignNames = map[string]string{
 	"sum":     "Go has no function sum. Add the values of a list in a loop.",
 	"input":   "A cell cannot ask for a value. Write the value into the cell, such as x := 2.5",
 	"np":      "Go has no numpy. The functions of mathematics are in the package math, and a loop goes through a list.",
+	"norm":    "Go has no function norm. The length of a list is the square root of the sum of the squares, by a loop and math.Sqrt.",
 	"str":     "Go makes a text of a value by fmt.Sprint(value).",
 	"float":   "The type of such numbers is float64.",
 	"double":  "The type of such numbers is float64.",
