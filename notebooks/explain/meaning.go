@@ -144,7 +144,7 @@ func (s *Session) undefined(f finding) finding {
 	lost := s.lost[name]
 	unknown := made == 0 && other == nil && lost == nil
 	switch {
-	case regexp.MustCompile(`^\s*(?:var )?`+name+`\s*:?=[^=].*`+before+name+behind).MatchString(bare(source)+" ") && unknown:
+	case regexp.MustCompile(`^\s*(?:var )?`+name+`\s*:?=(?:[^=].*)?`+before+name+behind).MatchString(bare(source)+" ") && unknown:
 		f.means = fmt.Sprintf("There is no variable %s yet, and the right side needs one. Make it above, and if this is in a loop, before the loop: %s := 0.0", name, name)
 	case regexp.MustCompile(`^\s*`+name+`\s*(?:[-+*/]=|\+\+|--)`).MatchString(source) && unknown:
 		f.means = fmt.Sprintf("There is no variable %s yet. Make it above, and if this is in a loop, before the loop: %s := 0.0", name, name)
