@@ -365,7 +365,7 @@ func (c *client) execute(ctx context.Context, id, code string, timeout time.Dura
 	if err != nil {
 		return answer, err
 	}
-	if err := c.send(c.shell, id, "execute_request", json.RawMessage(c.told.Request(id, request))); err != nil {
+	if err := c.send(c.shell, id, "execute_request", json.RawMessage(c.told.Request(id, nil, request))); err != nil {
 		return answer, c.startError(ctx, err)
 	}
 	timer := time.NewTimer(timeout)

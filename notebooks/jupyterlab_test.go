@@ -395,6 +395,17 @@ func exploreInLab(t *testing.T, s labServer) {
 		t.Errorf("the button copies %q", copied)
 	}
 
+	// Keys belong to what is focused, and are no commands to the notebook.
+	var kinds string
+	page.Do(&kinds, `for (const [kind, name, key, keyCode] of [['dial', 'C', 'ArrowUp', 38], ['choice', 'kernel', 'm', 77]]) {
+			control(kind, name).focus()
+			control(kind, name).dispatchEvent(new KeyboardEvent('keydown', {key, keyCode, bubbles: true, cancelable: true}))
+		}
+		return svm.panel.content.widgets.map(w => w.model.type).join()`)
+	if kinds != "code" {
+		t.Errorf("after keys in the controls, the cells are %s", kinds)
+	}
+
 	// Done ends it, an interrupt too: the last picture is saved, without controls.
 	for _, end := range []string{`document.querySelector('[data-svm-done]').click()`, `svm.panel.sessionContext.session.kernel.interrupt()`} {
 		var last string

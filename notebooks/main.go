@@ -453,6 +453,13 @@ func labCommand(ctx context.Context, s *session, args []string) error {
 	if _, err := k.writeSpec(data); err != nil {
 		return err
 	}
+	chosen := func(arg string) bool {
+		return !strings.HasPrefix(arg, "-") || strings.Contains(arg, "_dir=") || strings.Contains(arg, "-dir=")
+	}
+	if strings.Contains(filepath.Base(program), "jupyter-lab") && !slices.ContainsFunc(args, chosen) {
+		// It begins with the notebooks, and their links to the documents stay within its root.
+		args = append([]string{"--ServerApp.root_dir=" + s.root, "--ServerApp.preferred_dir=" + s.folder()}, args...)
+	}
 	cmd := exec.Command(program, args...)
 	cmd.Dir = s.folder()
 	search := data

@@ -25,30 +25,46 @@ import (
 // Session knows the cells that a kernel has run. The zero value is ready to use, by several
 // goroutines.
 type Session struct {
+	// Interrupt stops the cell that runs. If it is set, a cell that prints more than a page can show
+	// is stopped, and Message leaves out what it prints from then on.
+	Interrupt func()
+
 	mu        sync.Mutex
 	byRequest map[string]*cell
 	byCount   map[int]*cell
 	variables map[string]*cell   // by name: the cell that has declared it by var above its %%
 	refused   map[string]refusal // by request
 	lost      map[string]*cell   // by name: the newest cell that declares it, if it was not compiled
+	owner     map[string]*cell   // by name: the newest cell that declares it, compiled or not
+	ids       map[string]string  // by request: what the page calls the cell, which it keeps when it runs again
+	newest    map[string]*cell   // by this id: its newest run
 }
 
 // cell is one run of a cell.
 type cell struct {
-	count  int // the number that Jupyter shows beside the cell
-	lines  []string
-	before map[string]*cell // Session.variables when the cell began, of the names that it declares
-	stderr string           // the end of it
-	failed string           // stderr when the cell failed
-	noted  bool             // a note stands in its output
-	tree   *tree            // nil until it is asked for
+	count             int    // the number that Jupyter shows beside the cell
+	id                string // as the page calls it; "" if it does not say
+	lines             []string
+	before            map[string]*cell // Session.variables when the cell began, of the names that it declares
+	stderr            string           // the end of it
+	failed            string           // stderr when the cell failed
+	noted             bool             // a note stands in its output
+	printed, newlines int              // what it has printed so far, counted for Session.Interrupt
+	tree              *tree            // nil until it is asked for
 }
 
 // stderrKept is how much of a cell's error output is read: many times a stack trace.
 const stderrKept = 64 << 10
 
+// printedMost and linesMost are how much a cell may print. A loop without an end soon prints more, and
+// then the page of JupyterLab no longer answers, nor does its button Interrupt.
+const (
+	printedMost = 1 << 20 // bytes
+	linesMost   = 10000
+)
+
 // Message returns the content of a message that the kernel has published, explained if it
-// reports an error. It needs all messages, in their order: kind is the type of the message,
+// reports an error, or nil if nobody should get the message. It needs all messages, in their order: kind is the type of the message,
 // and request the id of the message that asked for it.
 func (s *Session) Message(kind, request string, content []byte) []byte {
 	s.mu.Lock()
@@ -88,6 +104,7 @@ func (s *Session) begin(request string, content []byte) []byte {
 	}
 	if s.byRequest == nil {
 		s.byRequest, s.byCount, s.variables, s.lost = map[string]*cell{}, map[int]*cell{}, map[string]*cell{}, map[string]*cell{}
+		s.owner, s.newest = map[string]*cell{}, map[string]*cell{}
 	}
 	refused, ok := s.refused[request]
 	if ok { // the kernel was given something else
@@ -96,6 +113,10 @@ func (s *Session) begin(request string, content []byte) []byte {
 	}
 	c := &cell{count: input.Count, lines: strings.Split(input.Code, "\n"), before: map[string]*cell{}}
 	s.byRequest[request], s.byCount[input.Count] = c, c
+	if c.id = s.ids[request]; c.id != "" {
+		s.newest[c.id] = c
+		delete(s.ids, request)
+	}
 	if ok {
 		return content
 	}
@@ -105,14 +126,17 @@ func (s *Session) begin(request string, content []byte) []byte {
 		case words[0] == "%reset":
 			clear(s.variables)
 			clear(s.lost)
+			clear(s.owner)
 		case words[0] == "%rm" || words[0] == "%remove":
 			for _, name := range words[1:] {
 				delete(s.variables, name)
 				delete(s.lost, name)
+				delete(s.owner, name)
 			}
 		default:
 			if m := declared.FindStringSubmatch(line); m != nil {
 				delete(s.lost, m[1])
+				s.owner[m[1]] = c
 			}
 			if m := variable.FindStringSubmatch(line); m != nil {
 				c.before[m[1]] = s.variables[m[1]]
@@ -143,6 +167,24 @@ func (s *Session) notCompiled(c *cell) {
 // declared matches a line that declares a name for all cells.
 var declared = regexp.MustCompile(`^(?:var|func|const|type) (` + ident + `)`)
 
+// now returns the newest run of a cell. The page shows the number of this run only.
+func (s *Session) now(c *cell) *cell {
+	if newer := s.newest[c.id]; newer != nil {
+		return newer
+	}
+	return c
+}
+
+// had returns the beginning of the declaration of a name, such as func mean(list []float64) float64.
+func (c *cell) had(name string) string {
+	for _, line := range c.lines {
+		if m := declared.FindStringSubmatch(line); m != nil && m[1] == name {
+			return strings.TrimSpace(line[:strings.IndexAny(line+"{", "={")])
+		}
+	}
+	return name
+}
+
 // cells returns the cells that have run, the last one first.
 func (s *Session) cells() []*cell {
 	return slices.SortedFunc(maps.Values(s.byCount), func(a, b *cell) int { return b.count - a.count })
@@ -158,6 +200,17 @@ func (s *Session) stream(request string, content []byte) []byte {
 	c := s.byRequest[request]
 	if c == nil || json.Unmarshal(content, &text) != nil {
 		return content
+	}
+	if s.Interrupt != nil {
+		before := c.flooded()
+		c.printed += len(text.Text)
+		c.newlines += strings.Count(text.Text, "\n")
+		if c.flooded() {
+			if !before {
+				s.Interrupt()
+			}
+			return nil
+		}
 	}
 	if text.Name == "stdout" && !c.noted {
 		if means := first(outputRules, text.Text, strings.Join(c.lines, "\n")); means != "" {
@@ -181,6 +234,9 @@ func (s *Session) stream(request string, content []byte) []byte {
 	text.Text = strings.TrimRight(text.Text, "\n") + "\n" + means + "\n"
 	return marshal(text, content)
 }
+
+// flooded reports whether the cell has printed more than a page can show.
+func (c *cell) flooded() bool { return c.printed > printedMost || c.newlines > linesMost }
 
 // withField returns a JSON object with another value of one field.
 func withField(object []byte, name, value string) []byte {
@@ -442,6 +498,10 @@ func (s *Session) ended(c *cell, state string) finding {
 	f := finding{in: c, column: -1}
 	stderr := colours.ReplaceAllString(c.stderr, "")
 	c.failed = strings.TrimSuffix(stderr, state+"\n")
+	if c.flooded() {
+		f.means = fmt.Sprintf("The cell has printed more than %d lines or %d MB, so it was stopped, and the rest is not shown. Look for a loop without an end, or print less.", linesMost, printedMost>>20)
+		return f
+	}
 	if strings.HasPrefix(state, "signal: ") {
 		f.means = cmp.Or(first(signalRules, state, ""), "The program was ended from outside ("+state+").")
 		return f

@@ -14,6 +14,7 @@ type session struct {
 	t *testing.T
 	Session
 	count int
+	id    string // of the cell in the page
 }
 
 func (s *session) message(kind string, content any) []byte {
@@ -57,15 +58,34 @@ func compiles(count, line int, source, caret, says string) string {
 // Messages of the compiler that docs/faq.md has not, as Go 1.26 and GoNB 0.11.5 write them.
 func TestCompilerMessages(t *testing.T) {
 	for _, test := range []struct{ source, says, want string }{
+		{"func mean(values):", "expected ';', found ':'", "There is no colon in Go. This line ends in the type of the result and a brace"},
+		{"var x = lab.Todo 4", "expected ';', found 4", "Your answer takes the place of lab.Todo."},
+		{"var x = lab.4.5", "expected ';', found .4", "Your answer takes the place of lab.Todo."},
+		{"var total", "expected type, found newline", "such as var total = 0.0"},
+		{"var n := 100", "expected type, found ':='", "Behind var n, write = in place of :="},
+		{"return moons.C = c", "expected '==', found '='", "The sign = is no part of a formula."},
+		{"import math", "missing import path", `in double quotes: import "math"`},
+		{"(a, b) := (1, 2)", "expected ')', found ','", "Go has no tuples."},
+		{"f := lambda x: x", "expected ';', found x", "func(x float64) float64 { return 2 * x }"},
+		{"var w = 2/‖w‖", "illegal character U+2016 '‖'", "Go does not know the sign ‖."},
+		{"fmt.Println(7.5 % 2)", "invalid operation: operator % not defined on 7.5 (untyped float constant)", "math.Mod(x, y)"},
+		{"fmt.Println(max(list))", "invalid argument: list (variable of type []float64) cannot be ordered", "slices.Max(list)"},
+		{"moons.Show()", "moons.Show undefined (type svmnb.Classifier has no field or method Show)", "description.MustFit().Show"},
+		{"moons.Margin()", "moons.Margin undefined (type svmnb.Classifier has no field or method Margin, but does have unexported field margin)", "only its fit has Margin."},
+		{"moons.c", "moons.c undefined (type svmnb.Classifier has no field or method c)", "begins with a capital letter"},
+		{"sum(values)", "undefined: sum", "Go has no function sum."},
+		{"total += v", "undefined: total", "Make it above, and if this is in a loop, before the loop: total := 0.0"},
+		{"count := count + 1", "undefined: count", "the right side needs one. Make it above"},
+		{"f(C(c))", "undefined: C", "write the name of this and a dot before it"},
 		{"α = 3", "undefined: α", "There is no variable α yet. Write := instead of = to make it."},
 		{"α := 3", "declared and not used: α", "Nothing uses α"},
-		{"größe.X()", "undefined: größe", "Nothing is called größe here. If it is a package"},
+		{"größe.X()", "undefined: größe", "Nothing is called größe here. If another cell declares it"},
 		{"x = 3", "undefined: x", "There is no variable x yet. Write := instead of = to make it."},
 		{"fmt.Println(total)", "undefined: total", "Nothing is called total here. Check the spelling"},
 		{"fmt.println(1)", "undefined: fmt", "Names of a package begin with a capital letter: fmt.Println."},
 		{"svmnb.Clasify(1)", "undefined: svmnb", `Package svmnb is not imported. Write import "github.com/svmnb/svmnb/svmnb"`},
 		{"svmnb.Clasify(1)", "undefined: svmnb.Clasify", "Package svmnb has no Clasify."},
-		{"other.Do()", "undefined: other", "If it is a package, import it"},
+		{"other.Do()", "undefined: other", "if it is a package, import it"},
 		{"}", "expected declaration, found '}'", "closes more than was opened"},
 		{"fmt.Println(x))", "expected statement, found ')' (and 1 more errors)", "This ) closes nothing."},
 		{"func f() int { return 1 }", "expected '(', found f (and 2 more errors)", "above the line %%"},
@@ -122,13 +142,78 @@ func (s *session) asked(source string) string {
 		s.t.Fatal(err)
 	}
 	var out map[string]any
-	if err := json.Unmarshal(s.Request(fmt.Sprint("request ", s.count+1), data), &out); err != nil {
+	if err := json.Unmarshal(s.Request(fmt.Sprint("request ", s.count+1), []byte(`{"cellId":"`+s.id+`"}`), data), &out); err != nil {
 		s.t.Fatal(err)
 	}
 	if out["silent"] != false {
 		s.t.Errorf("the request became %v", out)
 	}
 	return out["code"].(string)
+}
+
+// A loop that prints without an end is stopped once, and the rest is left out.
+func TestFloodIsStopped(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		fits int // how many of them are shown
+	}{{"0\n", linesMost}, {strings.Repeat("x", 1000), printedMost / 1000}} {
+		s, stops, shown := session{t: t}, 0, 0
+		s.cell("%%\nfor {}")
+		if s.stdout(test.text) == nil {
+			t.Error("a session that cannot interrupt leaves out an output")
+		}
+		s.Interrupt = func() { stops++ }
+		s.cell("%%\nfor {}")
+		for range test.fits + 10 {
+			if s.stdout(test.text) != nil {
+				shown++
+			}
+		}
+		if stops != 1 || shown != test.fits {
+			t.Errorf("%d bytes: stopped %d times, shown %d times, want once and %d", len(test.text), stops, shown, test.fits)
+		}
+		if told := s.fails("signal: interrupt"); !strings.Contains(told, "Look for a loop without an end, or print less.") {
+			t.Error(told)
+		}
+		if s.cell("%%\nf()"); s.stdout(test.text) == nil {
+			t.Error("the next cell shows nothing")
+		}
+	}
+}
+
+func (s *session) stdout(text string) []byte {
+	s.t.Helper()
+	return s.message("stream", map[string]any{"name": "stdout", "text": text})
+}
+
+// A cell has another number each time it runs, and only the last number is on the page.
+func TestNumbersOfTheLastRun(t *testing.T) {
+	s := session{t: t, id: "answer"}
+	run := func(id, source string) {
+		s.id = id
+		s.asked(source)
+		s.cell(source)
+	}
+	check := func(want string) {
+		t.Helper()
+		run("check", "%% check 0.2\nlab.Check(\"0.2\", lab.True(\"\", mean(list) > 0, \"\"))")
+		told := string(s.message("display_data", map[string]any{"data": map[string]any{checked: 1, "text/plain": "✓\n"}}))
+		if strings.Contains(told, "Cell [") != (want != "") || !strings.Contains(told, want) {
+			t.Errorf("the check says %s, want %q", told, want)
+		}
+	}
+	run("answer", "func mean(list []float64) float64 { return 3 }")
+	check("")
+	run("answer", "%%\nmean := 3") // compiles
+	check("Cell [3] no longer declares mean. It should have a line that begins with func mean(list []float64) float64. This check is about the mean before it. Correct cell [3]")
+	run("answer", "func mean(list []float64) float64 { return x }")
+	s.fails("# gonb_1", compiles(5, 1, s.byCount[5].lines[0], strings.Repeat(" ", 43)+"^", "undefined: x"))
+	check("Cell [5] has failed")
+	run("answer", "def mean(list):")
+	s.fails("# gonb_1", compiles(7, 1, "def mean(list):", "^", "expected declaration, found def"))
+	check("Cell [7] no longer declares mean.")
+	run("answer", "func mean(list []float64) float64 { return 3 }")
+	check("")
 }
 
 // What GoNB must not get, and the neighbours that it must get as they are. testdata/mistakes.md

@@ -140,16 +140,25 @@ func (s *Session) undefined(f finding) finding {
 	path, public := packages[name]
 	made, ends := f.insideBraces(name)
 	other := s.maker(name, f.in)
-	switch lost := s.lost[name]; {
+	called := regexp.MustCompile(before + name + `\(`).MatchString(source)
+	lost := s.lost[name]
+	unknown := made == 0 && other == nil && lost == nil
+	switch {
+	case regexp.MustCompile(`^\s*(?:var )?`+name+`\s*:?=(?:[^=].*)?`+before+name+behind).MatchString(bare(source)+" ") && unknown:
+		f.means = fmt.Sprintf("There is no variable %s yet, and the right side needs one. Make it above, and if this is in a loop, before the loop: %s := 0.0", name, name)
+	case regexp.MustCompile(`^\s*`+name+`\s*(?:[-+*/]=|\+\+|--)`).MatchString(source) && unknown:
+		f.means = fmt.Sprintf("There is no variable %s yet. Make it above, and if this is in a loop, before the loop: %s := 0.0", name, name)
 	case made > 0:
 		f.means = fmt.Sprintf("%s was made between the braces that end in line %d, and such names end with them. Make it above line %d.", name, ends, f.opens(ends, made))
 	case titled(f.in, name):
 		f.means = fmt.Sprintf("What stands beside %%%% is only a title and does not run, so nothing is called %s. Write it into a line of its own below %%%%.", name)
 	case regexp.MustCompile(`^\s*(?:(?:for|if|switch)\s+)?` + name + `\s*=[^=]`).MatchString(source):
 		f.means = fmt.Sprintf("There is no variable %s yet. Write := instead of = to make it.", name)
-	case other != nil:
+	case other != nil && !(called && foreignNames[name] != ""):
 		f.means = fmt.Sprintf("%s was made below the %%%% of cell [%d], and such names end with their cell. Make it in this cell too, or put it into a function, which every cell can call.", name, other.count)
-	case lost != nil && lost != f.in:
+	case lost != nil && lost != f.in && s.now(lost) != lost && s.now(lost) != f.in:
+		f.means = fmt.Sprintf("Cell [%d] no longer declares %s. It should have a line that begins with %s. Correct it and run it again.", s.now(lost).count, name, lost.had(name))
+	case lost != nil && lost != f.in && s.now(lost) == lost:
 		f.means = fmt.Sprintf("Cell [%d] should declare %s, and it has failed. Correct it and run it again.", lost.count, name)
 	case foreignNames[name] != "" && (member == nil || !public):
 		f.means = foreignNames[name]
@@ -162,9 +171,12 @@ func (s *Session) undefined(f finding) finding {
 	case member != nil && public:
 		f.means = fmt.Sprintf("Package %s is not imported. Write import %q above the line %%%%, and check the spelling of %s.", name, path, member[1])
 	case member != nil:
-		f.means = fmt.Sprintf("Nothing is called %s here. If it is a package, import it above the line %%%%; if it is a variable of another cell, make it in this cell too.", name)
+		f.means = fmt.Sprintf("Nothing is called %s here. If another cell declares it above its line %%%%, run that cell; if it is a package, import it above the line %%%%.", name)
 	default:
 		f.means = fmt.Sprintf("Nothing is called %s here. Check the spelling, and whether the cell that declares it has run.", name)
+		if called && exported(name) {
+			f.means = fmt.Sprintf("Nothing is called %s here. If it belongs to a package or to a value, write the name of this and a dot before it, such as fmt.Println.", name)
+		}
 		if regexp.MustCompile(`=\s*` + name + `\s*$`).MatchString(source) {
 			f.means += fmt.Sprintf(" If it is a text, write it in double quotes: %q", name)
 		}
@@ -272,30 +284,36 @@ func (s *Session) shadowed(f finding) finding {
 	return f
 }
 
-var textGiven = regexp.MustCompile(`^(?:string does not satisfy lab\.Number|cannot convert (\S+) \(variable of type string\) to type )`)
+var noNumber = regexp.MustCompile(`^(?:(\S+) does not satisfy lab\.Number|cannot convert \S+ \(variable of (?:\w+ )?type (\S+)\) to type float64)`)
 
-// text explains an answer in quotation marks where a check needs a number. The check fails, and
-// the mistake is in the cell of the answer.
+// text explains an answer that is no number, where a check needs one: it is in quotation marks, or
+// something else. The check fails, and the mistake is in the cell of the answer.
 func (s *Session) text(f finding) finding {
-	if !textGiven.MatchString(f.says) {
+	m := noNumber.FindStringSubmatch(f.says)
+	if m == nil {
 		return finding{}
+	}
+	typ := m[1] + m[2]
+	means, instead := "%s is a text, and a number is needed. Write the number without quotation marks.", "this is a text. Write the number without quotation marks"
+	if typ != "string" {
+		means, instead = "%s is a "+typ+", and a number is needed. Write a number.", "this is a "+typ+". Write a number"
 	}
 	for _, name := range regexp.MustCompile(ident).FindAllString(bare(f.source()), -1) {
 		c := s.variables[name]
 		if c == nil {
 			continue
 		}
-		at := slices.IndexFunc(c.lines, func(line string) bool { return makes(line, name) && strings.Contains(line, `"`) })
+		at := slices.IndexFunc(c.lines, func(line string) bool { return makes(line, name) && (typ != "string" || strings.Contains(line, `"`)) })
 		if at < 0 {
 			continue
 		}
 		f.in, f.line, f.cause = c, at+1, "text "+name
 		f.column = strings.IndexByte(c.lines[at], '"')
-		f.means = fmt.Sprintf("%s is a text, and a number is needed. Write the number without quotation marks.", name)
+		f.means = fmt.Sprintf(means, name)
 		return f
 	}
 	f.cause = "text"
-	f.means = "A number is needed here, and this is a text. Write the number without quotation marks in the cell where it is declared."
+	f.means = "A number is needed here, and " + instead + " in the cell where it is declared."
 	return f
 }
 

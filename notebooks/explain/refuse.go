@@ -22,8 +22,19 @@ type refusal struct {
 const standIn = "this_cell_did_not_run"
 
 // Request returns the content of a request of the type execute_request as the kernel should get
-// it. Other requests need not pass here.
-func (s *Session) Request(request string, content []byte) []byte {
+// it. Other requests need not pass here. The metadata may be empty.
+func (s *Session) Request(request string, metadata, content []byte) []byte {
+	var about struct {
+		ID string `json:"cellId"`
+	}
+	if json.Unmarshal(metadata, &about) == nil && about.ID != "" {
+		s.mu.Lock()
+		if s.ids == nil {
+			s.ids = map[string]string{}
+		}
+		s.ids[request] = about.ID
+		s.mu.Unlock()
+	}
 	var asked struct {
 		Code string `json:"code"`
 	}

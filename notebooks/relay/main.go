@@ -87,6 +87,7 @@ func run(connection string, argv []string) (int, error) {
 		return 0, err
 	}
 	ended, told := make(chan struct{}), &session{}
+	told.told.Interrupt = func() { _ = kernel.Process.Signal(os.Interrupt) } // Windows has no such signal
 	go func() {
 		for s := range signals {
 			if s != os.Interrupt { // ctrl-C in a terminal reaches the kernel as well
@@ -235,7 +236,7 @@ func (s *session) message(id, kind, request string, content []byte) []byte {
 	if sent, ok := s.taken[id]; ok {
 		return sent
 	}
-	sent := s.explained(kind, request, content)
+	sent := s.explained(kind, request, nil, content)
 	if s.taken == nil {
 		s.taken = map[string][]byte{}
 	}
@@ -248,7 +249,7 @@ func (s *session) message(id, kind, request string, content []byte) []byte {
 }
 
 // explained returns the content as it is if the explanation fails: it is not worth a kernel.
-func (s *session) explained(kind, request string, content []byte) (sent []byte) {
+func (s *session) explained(kind, request string, metadata, content []byte) (sent []byte) {
 	defer func() {
 		if failed := recover(); failed != nil {
 			fmt.Fprintln(os.Stderr, "the relay of the kernel:", failed)
@@ -256,7 +257,7 @@ func (s *session) explained(kind, request string, content []byte) (sent []byte) 
 		}
 	}()
 	if kind == "execute_request" {
-		return s.told.Request(request, content)
+		return s.told.Request(request, metadata, content)
 	}
 	return s.told.Message(kind, request, content)
 }
@@ -303,7 +304,10 @@ func (r *relay) run() error {
 			continue
 		}
 		var out []byte
-		r.explain(message)
+		if !r.explain(message) {
+			message = nil
+			continue
+		}
 		for i, part := range message {
 			flags := byte(flagMore)
 			if i == len(message)-1 {
@@ -351,16 +355,16 @@ func appendFrame(to []byte, flags byte, body []byte) []byte {
 var delimiter = []byte("<IDS|MSG>")
 
 // explain replaces the content of a message, and its signature, if there is something to
-// explain. The frames are a topic, the delimiter, the signature, the header, the header of the
+// explain. It reports whether the message should be sent at all. The frames are a topic, the delimiter, the signature, the header, the header of the
 // request, metadata and the content.
 // https://jupyter-client.readthedocs.io/en/stable/messaging.html#the-wire-protocol
-func (r *relay) explain(frames [][]byte) {
+func (r *relay) explain(frames [][]byte) (send bool) {
 	at := 0
 	for at < len(frames) && !bytes.Equal(frames[at], delimiter) {
 		at++
 	}
 	if len(frames) < at+6 {
-		return
+		return true
 	}
 	signature, parts := &frames[at+1], frames[at+2:at+6]
 	var header struct {
@@ -371,19 +375,19 @@ func (r *relay) explain(frames [][]byte) {
 		ID string `json:"msg_id"`
 	}
 	if json.Unmarshal(parts[0], &header) != nil || json.Unmarshal(parts[1], &request) != nil {
-		return
+		return true
 	}
 	var content []byte
 	switch {
 	case header.Type == "execute_request":
-		content = r.told.explained(header.Type, header.ID, parts[3])
+		content = r.told.explained(header.Type, header.ID, parts[2], parts[3])
 	case explain.Reads(header.Type, parts[3]):
 		content = r.told.message(header.ID, header.Type, request.ID, parts[3])
 	default:
-		return
+		return true
 	}
-	if bytes.Equal(content, parts[3]) {
-		return
+	if content == nil || bytes.Equal(content, parts[3]) {
+		return content != nil
 	}
 	parts[3] = content
 	if len(r.key) > 0 {
@@ -393,4 +397,5 @@ func (r *relay) explain(frames [][]byte) {
 		}
 		*signature = []byte(hex.EncodeToString(mac.Sum(nil)))
 	}
+	return true
 }

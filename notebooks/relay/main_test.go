@@ -134,6 +134,24 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
+// What a cell prints without an end does not reach Jupyter.
+func TestFloodIsLeftOut(t *testing.T) {
+	s, stopped := &session{}, 0
+	s.told.Interrupt = func() { stopped++ }
+	flood := []([2]string){told[0]}
+	line, err := json.Marshal(map[string]string{"name": "stdout", "text": strings.Repeat("0\n", 1<<15)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		flood = append(flood, [2]string{"stream", string(line)})
+	}
+	flood = append(flood, told[3])
+	if out := relayed(t, s, "", published("", flood...)); stopped != 1 || bytes.Count(out, []byte("stdout")) != 0 || !bytes.Contains(out, []byte("idle")) {
+		t.Errorf("stopped %d times, %d outputs, idle %t", stopped, bytes.Count(out, []byte("stdout")), bytes.Contains(out, []byte("idle")))
+	}
+}
+
 // Two clients are sent the same, although the session takes each message once.
 func TestClientsAreSentTheSame(t *testing.T) {
 	s := &session{}
