@@ -42,8 +42,8 @@ type slide struct {
 // showing is what the last cell of a slide has shown.
 type showing struct {
 	at    int  // where it begins in the parts of the slide
-	high  int  // about how high it is, in pixels
-	chart bool // it is one chart, so that a text fits beside it
+	high  int  // about how high it is with the texts below it, in pixels; 0 if there is nothing
+	chart bool // it is one chart or two small ones, so that a text fits beside it
 }
 
 // A slide is 540 pixels high. Where its content is higher, slides.js makes it smaller. So a slide takes
@@ -191,6 +191,7 @@ func (d *deck) addText(c *cell) error {
 			continue
 		}
 		switch {
+		case level == 0 && !d.fits(high, d.last().textRoom()) && !exerciseBegins.MatchString(block) && d.moveShown(high, slideRoom):
 		case level == 1 || level == 2:
 			d.running = ""
 			d.next(true)
@@ -201,6 +202,9 @@ func (d *deck) addText(c *cell) error {
 		last := d.last()
 		last.parts.WriteString(text)
 		last.high += high
+		if last.latest.high > 0 {
+			last.latest.high += high
+		}
 		last.picture = false // only one paragraph says how to read it
 	}
 	return nil
@@ -216,19 +220,10 @@ func (d *deck) addReading(text string, high int) bool {
 		high = 0
 	}
 	if !d.fits(high, last.textRoom()) {
-		rest := last.high - last.latest.high
-		if rest < emptyHigh || runningHigh+last.latest.high+high > roomWithPicture {
+		if !d.moveShown(high, roomWithPicture) {
 			return false
 		}
-		all := last.parts.String()
-		last.parts.Reset()
-		last.parts.WriteString(all[:last.latest.at])
-		last.high, last.picture = rest, false
-		was := last.latest
-		last = d.next(false)
-		last.parts.WriteString(all[was.at:])
-		last.high += was.high
-		last.latest = showing{high: was.high, chart: was.chart}
+		last = d.last()
 	}
 	last.picture = false
 	if beside {
@@ -238,6 +233,28 @@ func (d *deck) addReading(text string, high int) bool {
 	}
 	last.parts.WriteString(text)
 	last.high += high
+	last.latest.high += high
+	return true
+}
+
+// moveShown moves what the last cell has shown, and the texts about it, to a slide of their own, if
+// the code that stays does not leave its slide nearly empty, and if what is that high has room below.
+func (d *deck) moveShown(high, room int) bool {
+	last := d.last()
+	moved := last.latest
+	if moved.high == 0 || last.high-moved.high < emptyHigh || runningHigh+moved.high+high > room {
+		return false
+	}
+	all := last.parts.String()
+	last.parts.Reset()
+	last.parts.WriteString(all[:moved.at])
+	last.high -= moved.high
+	last.picture, last.latest = false, showing{}
+	next := d.next(false)
+	next.parts.WriteString(all[moved.at:])
+	next.high += moved.high
+	moved.at = 0
+	next.latest = moved
 	return true
 }
 
@@ -309,7 +326,7 @@ func (d *deck) addCode(c *cell) error {
 			return err
 		}
 		d.math = d.math || math
-		outs = append(outs, shownOutput{html: text, high: outputHeight(o, text), stream: o.kind == "stream", half: halfWide(o, text)})
+		outs = append(outs, shownOutput{html: text, high: outputHeight(o, text), stream: o.kind == "stream", half: halfWide(o, text), chart: slices.Contains([]int{1, 2}, len(chartHeight.FindAllString(text, -1)))})
 	}
 	outs = pairs(outs)
 	for _, o := range outs {
@@ -331,6 +348,7 @@ func (d *deck) addCode(c *cell) error {
 		}
 		last := d.last()
 		last.code = true
+		last.latest = showing{}
 		last.high += high
 		last.parts.WriteString(renderSource(d.md, c, part))
 	}
@@ -344,8 +362,8 @@ func (d *deck) addCode(c *cell) error {
 			last = d.next(false)
 		}
 		if i == 0 || last.parts.Len() == 0 {
-			last.latest = showing{at: last.parts.Len(), chart: o.half == "chart"}
-		} else {
+			last.latest = showing{at: last.parts.Len(), chart: o.chart}
+		} else if !o.stream || o.high > codeGap+2*lineHigh {
 			last.latest.chart = false
 		}
 		last.latest.high += o.high
@@ -362,6 +380,7 @@ type shownOutput struct {
 	high   int // about, in pixels
 	stream bool
 	half   string // "chart" or "table" if it may be in half of a slide, else ""
+	chart  bool   // it is one chart or two small ones
 }
 
 // halfWide returns what an output is that may be in half of a slide: a "chart" or a "table".
