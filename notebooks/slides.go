@@ -36,12 +36,20 @@ type slide struct {
 	high    int             // about how high it is, in pixels
 	code    bool            // it has code
 	picture bool            // what follows may say how to read its picture
+	latest  showing         // its last outputs, which are at the end of parts
+}
+
+// showing is what the last cell of a slide has shown.
+type showing struct {
+	at    int  // where it begins in the parts of the slide
+	high  int  // about how high it is with the texts below it, in pixels; 0 if there is nothing
+	chart bool // it is one chart or two small ones, so that a text fits beside it
 }
 
 // A slide is 540 pixels high. Where its content is higher, slides.js makes it smaller. So a slide takes
 // more than the room that it has if this keeps together what belongs together: code and what it
 // prints, which is small already, or a picture and the text about it, which is not.
-const slideRoom, roomWithCode, roomWithPicture = 510, 640, 740
+const slideRoom, roomWithCode, roomWithPicture = 510, 640, 780
 
 // These are heights in pixels, and widths in letters. They need not be exact.
 const (
@@ -52,7 +60,9 @@ const (
 	codeGap            = 34 // around code or an output
 	runningHigh        = 32
 	pictureHigh        = 480 // of a picture that does not say how high it is
-	shortCode          = codeGap + 3*codeHigh
+	pairedHigh         = 600 // of what may be in half of a slide
+	besideHigh         = 330 // of a text that, in the third of a slide beside a chart, is as high as the chart
+	emptyHigh          = 200 // what is lower leaves a slide nearly empty
 )
 
 // exportSlides writes the notebook as slides in one page that needs no network.
@@ -176,7 +186,12 @@ func (d *deck) addText(c *cell) error {
 		}
 		d.math = d.math || math
 		high := textHeight(block)
-		switch level := headingLevel(block); {
+		level := headingLevel(block)
+		if level == 0 && d.last().picture && !exerciseBegins.MatchString(block) && d.addReading(text, high) {
+			continue
+		}
+		switch {
+		case level == 0 && !d.fits(high, d.last().textRoom()) && !exerciseBegins.MatchString(block) && d.moveShown(high, slideRoom):
 		case level == 1 || level == 2:
 			d.running = ""
 			d.next(true)
@@ -187,9 +202,65 @@ func (d *deck) addText(c *cell) error {
 		last := d.last()
 		last.parts.WriteString(text)
 		last.high += high
+		if last.latest.high > 0 {
+			last.latest.high += high
+		}
 		last.picture = false // only one paragraph says how to read it
 	}
 	return nil
+}
+
+// addReading puts the first text after outputs onto the slide of the outputs: beside a chart, or below
+// what was shown. If the code above leaves no room, the outputs and the text get a slide of their own.
+// It reports whether it has found a place.
+func (d *deck) addReading(text string, high int) bool {
+	last := d.last()
+	beside := last.latest.chart && high <= besideHigh
+	if beside {
+		high = 0
+	}
+	if !d.fits(high, last.textRoom()) {
+		if !d.moveShown(high, roomWithPicture) {
+			return false
+		}
+		last = d.last()
+	}
+	last.picture = false
+	if beside {
+		all := last.parts.String()
+		last.parts.Reset()
+		text = all[:last.latest.at] + columns("beside", all[last.latest.at:], text)
+	}
+	last.parts.WriteString(text)
+	last.high += high
+	last.latest.high += high
+	return true
+}
+
+// moveShown moves what the last cell has shown, and the texts about it, to a slide of their own, if
+// the code that stays does not leave its slide nearly empty, and if what is that high has room below.
+func (d *deck) moveShown(high, room int) bool {
+	last := d.last()
+	moved := last.latest
+	if moved.high == 0 || last.high-moved.high < emptyHigh || runningHigh+moved.high+high > room {
+		return false
+	}
+	all := last.parts.String()
+	last.parts.Reset()
+	last.parts.WriteString(all[:moved.at])
+	last.high -= moved.high
+	last.picture, last.latest = false, showing{}
+	next := d.next(false)
+	next.parts.WriteString(all[moved.at:])
+	next.high += moved.high
+	moved.at = 0
+	next.latest = moved
+	return true
+}
+
+// columns returns HTML with two things side by side.
+func columns(class, left, right string) string {
+	return fmt.Sprintf("<div class=\"%s\">\n<div>\n%s</div>\n<div>\n%s</div>\n</div>\n", class, left, right)
 }
 
 // textRoom returns how high the slide may become by more text.
@@ -238,58 +309,107 @@ func (d *deck) addCode(c *cell) error {
 	if err != nil {
 		return err
 	}
+	// A living figure needs the engine, which slides do not have. The fixed figure of the same cell stays.
+	outputs = slices.DeleteFunc(outputs, func(o *output) bool {
+		text, _ := o.data["text/html"].(string)
+		return figured.MatchString(text)
+	})
 	parts := codeParts(strings.TrimSpace(importDeclaration.ReplaceAllString(c.source(), "")))
-	shown := make([]string, len(outputs)) // HTML
-	all := 0                              // the height of the first code and, if there is no other, of the outputs
+	var outs []shownOutput
+	all := 0 // the height of the first code and, if there is no other, of the outputs
 	if len(parts) > 0 {
 		all = linesHeight(parts[0])
 	}
-	for i, o := range outputs {
+	for _, o := range outputs {
 		text, math, err := renderOutput(d.md, o)
 		if err != nil {
 			return err
 		}
 		d.math = d.math || math
-		shown[i] = text
+		outs = append(outs, shownOutput{html: text, high: outputHeight(o, text), stream: o.kind == "stream", half: halfWide(o, text), chart: slices.Contains([]int{1, 2}, len(chartHeight.FindAllString(text, -1)))})
+	}
+	outs = pairs(outs)
+	for _, o := range outs {
 		if len(parts) < 2 {
-			all += outputHeight(o, text)
+			all += o.high
 		}
 	}
 	for i, part := range parts {
-		high, room := linesHeight(part), slideRoom
-		if high <= shortCode {
-			room = roomWithCode
-		}
+		high := linesHeight(part)
 		switch {
 		case i > 0:
 			d.next(false)
 			if s := d.last(); s.running != "" {
-				s.running += ", code continued"
+				s.running += " (code continued)"
 			}
-		case d.last().code, !d.fits(high, room),
-			d.last().high > 200 && !d.fits(all, roomWithCode) && runningHigh+all <= roomWithCode:
+		case d.last().code, !d.fits(high, roomWithCode),
+			d.last().high > slideRoom*2/3 && !d.fits(all, roomWithCode) && runningHigh+all <= roomWithCode:
 			d.next(false)
 		}
 		last := d.last()
 		last.code = true
+		last.latest = showing{}
 		last.high += high
 		last.parts.WriteString(renderSource(d.md, c, part))
 	}
-	for i, o := range outputs {
-		high, room := outputHeight(o, shown[i]), roomWithCode
-		if o.kind != "stream" && d.last().high <= runningHigh+shortCode {
+	for i, o := range outs {
+		last, room := d.last(), roomWithCode
+		if !o.stream && (last.high <= runningHigh+emptyHigh || !last.code) {
 			room = roomWithPicture
 		}
 		// A line alone would be a slide that is nearly empty.
-		if short := high <= codeGap+2*lineHigh && (i > 0 || len(parts) > 0); !short && !d.fits(high, room) {
-			d.next(false)
+		if short := o.high <= codeGap+2*lineHigh && (i > 0 || len(parts) > 0); !short && !d.fits(o.high, room) {
+			last = d.next(false)
 		}
-		last := d.last()
-		last.high += high
+		if i == 0 || last.parts.Len() == 0 {
+			last.latest = showing{at: last.parts.Len(), chart: o.chart}
+		} else if !o.stream || o.high > codeGap+2*lineHigh {
+			last.latest.chart = false
+		}
+		last.latest.high += o.high
+		last.high += o.high
 		last.picture = true
-		last.parts.WriteString(shown[i])
+		last.parts.WriteString(o.html)
 	}
 	return nil
+}
+
+// shownOutput is an output on a slide.
+type shownOutput struct {
+	html   string
+	high   int // about, in pixels
+	stream bool
+	half   string // "chart" or "table" if it may be in half of a slide, else ""
+	chart  bool   // it is one chart or two small ones
+}
+
+// halfWide returns what an output is that may be in half of a slide: a "chart" or a "table".
+func halfWide(o *output, text string) string {
+	switch charts := len(chartHeight.FindAllString(text, -1)); {
+	case o.kind == "stream" || strings.Contains(text, "grid-template-columns") || charts > 1:
+		return ""
+	case charts == 1:
+		return "chart"
+	case strings.Contains(text, "<table"):
+		return "table"
+	}
+	return ""
+}
+
+// pairs puts a chart and the chart or table beside it on both sides of a slide.
+func pairs(outs []shownOutput) (list []shownOutput) {
+	for i := 0; i < len(outs); i++ {
+		o := outs[i]
+		if i+1 < len(outs) {
+			next := outs[i+1]
+			if o.half != "" && next.half != "" && (o.half == "chart" || next.half == "chart") && max(o.high, next.high) <= pairedHigh {
+				o = shownOutput{html: columns("pair", o.html, next.html), high: max(o.high, next.high) * 4 / 5}
+				i++
+			}
+		}
+		list = append(list, o)
+	}
+	return list
 }
 
 // textHeight returns about how high a paragraph, a heading, a table or a formula is.
@@ -389,7 +509,7 @@ var chartHeight = regexp.MustCompile(`id="svm-[^>]*height:(\d+)px`)
 var importDeclaration = regexp.MustCompile(`(?ms)^import \(.*?^\)\n*|^import [^\n(]*\n*`)
 
 // codeAlone is how many lines of code a slide takes.
-const codeAlone = 22
+const codeAlone = 26
 
 // codeParts splits long code at blank lines into parts that fit on a slide, if they can.
 func codeParts(code string) (parts []string) {
@@ -402,6 +522,16 @@ func codeParts(code string) (parts []string) {
 			continue
 		}
 		parts = append(parts, part)
+	}
+	// A short declaration at the end of a part, such as a type, belongs to what follows.
+	for i := range len(parts) - 1 {
+		at := strings.LastIndex(parts[i], "\n\n")
+		if at < 0 || strings.Count(parts[i][at+2:], "\n") > 1 {
+			continue
+		}
+		if joined := parts[i][at+2:] + "\n\n" + parts[i+1]; strings.Count(joined, "\n") < codeAlone {
+			parts[i], parts[i+1] = parts[i][:at], joined
+		}
 	}
 	return parts
 }

@@ -15,8 +15,17 @@
     }
     slide.style.overflow = slide.scrollHeight * zoom > height ? 'auto' : 'visible';
   }
-  var slides = document.querySelectorAll('.slide');
-  function fitAll() { slides.forEach(fit); }
+  var slides = document.querySelectorAll('.slide'), printed = /print-pdf/.test(location.search);
+  // The buttons of a chart are of no use on paper.
+  function hideButtons(el) {
+    var echarts = (window.__svmEcharts || {}).echarts, chart = echarts && echarts.getInstanceByDom(el);
+    var box = chart && (chart.getOption().toolbox || [])[0];
+    if (box && box.show !== false) chart.setOption({ toolbox: { show: false } });
+  }
+  function fitAll() {
+    if (printed) document.querySelectorAll('[id^="svm-"]').forEach(hideButtons);
+    slides.forEach(fit);
+  }
   Reveal.initialize({
     width: width, height: height, margin: 0.05, center: false, hash: true, transition: 'none',
     slideNumber: 'c/t', controlsTutorial: false, pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1,
