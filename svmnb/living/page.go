@@ -5,7 +5,7 @@ package living
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -22,11 +22,31 @@ import (
 )
 
 var (
-	//go:embed living.js
-	livingJS string
+	//go:embed front
+	front embed.FS
 	//go:embed worker.js
 	workerJS string
 )
+
+// parts are the files of the script but for main.js, which holds them, in their order.
+var parts = strings.Fields("words colours contours pens engines states picture points run takeaway style figure")
+
+// joined is the script, with its parts.
+var joined = sync.OnceValue(func() string {
+	text := file("main")
+	for _, part := range parts {
+		text = strings.Replace(text, "$parts", file(part)+"\n$parts", 1)
+	}
+	return strings.Replace(text, "\n$parts", "", 1)
+})
+
+func file(name string) string {
+	b, err := front.ReadFile("front/" + name + ".js")
+	if err != nil {
+		panic(err) // the file is embedded
+	}
+	return string(b)
+}
 
 // Dial is a slider: a parameter and its values, as text, in increasing order.
 type Dial struct {
@@ -235,7 +255,7 @@ func view(task string, x [][]float64, y []float64) (xs, ys [2]float64) {
 }
 
 // Script returns living.js as a page has it. The engine stands beside it in a file of the
-// name engine, or is in the page (Inside).
+// name EngineFile, or is in the page.
 var Script = sync.OnceValues(func() (string, error) {
 	list := []string{}
 	for _, p := range presets() {
@@ -249,9 +269,16 @@ var Script = sync.OnceValues(func() (string, error) {
 		}
 		list = append(list, fmt.Sprintf("%q: %s", s.Name, text))
 	}
-	text := strings.Replace(livingJS, "$presets", "{"+strings.Join(list, ",\n")+"}", 1)
-	return strings.Replace(text, "$engine", `(document.currentScript && document.currentScript.src || '').replace(/[^/]*$/, '') + '`+EngineFile+`'`, 1), nil
+	return script("{"+strings.Join(list, ",\n")+"}", `(document.currentScript && document.currentScript.src || '').replace(/[^/]*$/, '') + '`+EngineFile+`'`, "svmnb-figure"), nil
 })
+
+// InNotebook is the script in the output of a cell whose program answers the figure. Its
+// element has another name, so that figures for the site stay hidden in a notebook.
+func InNotebook() string { return script("{}", "''", "svmnb-explore") }
+
+func script(presets, engine, tag string) string {
+	return strings.NewReplacer("$presets", presets, "$engine", engine, "$tag", "'"+tag+"'").Replace(joined())
+}
 
 // EngineFile is the name of the file of the engine.
 const EngineFile = "living-engine.js"
