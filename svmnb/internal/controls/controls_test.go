@@ -106,7 +106,7 @@ func TestMailboxAnswers(t *testing.T) {
 	if len(said) != 4 || m.Take().N != 9 {
 		t.Errorf("after the end %q, state %+v", said, m.Take())
 	}
-	if got, want := Heard("svm-explore-7", State{From: `"><script>`, Say: 3}), `<span hidden data-svm-heard="svm-explore-7 &#34;&gt;&lt;script&gt; 3"></span>`; got != want {
+	if got, want := Heard("svm-explore-7", State{From: `"><script>`, Say: 3}, ""), `<span hidden data-svm-heard="svm-explore-7 &#34;&gt;&lt;script&gt; 3"></span>`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

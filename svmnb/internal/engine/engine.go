@@ -115,8 +115,8 @@ func Methods() []string {
 	return names
 }
 
-// method returns the solver of a name. A regression has an SMO of its own.
-func method(name string, task Task) (solvers.Method, error) {
+// Method returns the solver of a name. A regression has an SMO of its own.
+func Method(name string, task Task) (solvers.Method, error) {
 	for _, m := range methods {
 		if m.name == name || name == "" {
 			if task == Regress && m.method == solvers.Method(solvers.SMO{}) {
@@ -199,7 +199,7 @@ func problem(q *Question, k solvers.Matrix) (*solvers.Problem, error) {
 }
 
 func (m *Machine) fit(ctx context.Context, q *Question) error {
-	how, err := method(q.Method, q.Task)
+	how, err := Method(q.Method, q.Task)
 	if err != nil {
 		return err
 	}

@@ -16,11 +16,36 @@ function read(v) { // an answer from its numbers
   return a;
 }
 
-// ---- the engine in a worker: one for all figures of the page, started by the first that
-// needs it. One question is under way; of each figure only the newest waits.
-L.engines.worker = (function () {
-  let worker = null, starting = null, inflight = null;
+// A queue hands questions to an engine by send, one at a time. Of each figure only the newest
+// waits. The engine gives each answer, or what is wrong as { error: … }, to answered.
+L.queue = function (send) {
+  let inflight = null;
   const waiting = new Map();
+  function next() {
+    if (inflight || !waiting.size) return;
+    const [who, q] = waiting.entries().next().value;
+    waiting.delete(who);
+    inflight = q;
+    send(q);
+  }
+  return {
+    ask: (who, kernel, method, numbers, done) => {
+      waiting.set(who, { kernel: kernel, method: method, numbers: numbers, done: done });
+      next();
+    },
+    answered: a => {
+      const q = inflight;
+      inflight = null;
+      next();
+      if (q) q.done(a.error ? a : read(a));
+    }
+  };
+};
+
+// ---- the engine in a worker: one for all figures of the page, started by the first that
+// needs it.
+L.engines.worker = (function () {
+  let starting = null;
   function source() {
     const inside = document.getElementById('svmnb-living-engine');
     if (inside) return Promise.resolve(JSON.parse(inside.textContent));
@@ -34,34 +59,21 @@ L.engines.worker = (function () {
     });
   }
   function start() {
-    starting = starting || source().then(s => new Promise((ok, no) => {
-      worker = new w.Worker(w.URL.createObjectURL(new Blob([s.script], { type: 'text/javascript' })));
+    return source().then(s => new Promise((ok, no) => {
+      const worker = new w.Worker(w.URL.createObjectURL(new Blob([s.script], { type: 'text/javascript' })));
       worker.onerror = e => no(new Error(e.message || 'The worker cannot start.'));
       worker.onmessage = e => {
         const m = e.data;
-        if (m.ready) return ok();
-        if (m.failed) return no(new Error(m.failed));
-        const q = inflight;
-        inflight = null;
-        next();
-        if (q) q.done(m.error ? { error: m.error } : read(new w.Float64Array(m.answer)));
+        if (m.ready) ok(worker);
+        else if (m.failed) no(new Error(m.failed));
+        else queue.answered(m.error ? m : new w.Float64Array(m.answer));
       };
       worker.postMessage({ module: s.module });
     }));
-    return starting;
   }
-  function next() {
-    if (inflight || !waiting.size) return;
-    const [who, q] = waiting.entries().next().value;
-    waiting.delete(who);
-    inflight = q;
-    worker.postMessage({ kernel: q.kernel, method: q.method, numbers: q.numbers }, [q.numbers.buffer]);
-  }
-  return {
-    start: start,
-    ask: function (who, kernel, method, numbers, done) {
-      waiting.set(who, { kernel: kernel, method: method, numbers: numbers, done: done });
-      start().then(next, e => { waiting.delete(who); done({ error: e.message }); });
-    }
-  };
+  const queue = L.queue(q => {
+    starting = starting || start();
+    starting.then(worker => worker.postMessage({ kernel: q.kernel, method: q.method, numbers: q.numbers }, [q.numbers.buffer]), e => queue.answered({ error: e.message }));
+  });
+  return queue;
 })();

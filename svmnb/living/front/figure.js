@@ -12,7 +12,8 @@ class Figure extends w.HTMLElement {
     }
     this.first = spec;
     this.engine = L.engines[this.getAttribute('engine') || 'worker'];
-    this.full = this.getAttribute('tools') === 'all';
+    this.full = ['all', 'points'].includes(this.getAttribute('tools')); // to change the points
+    this.more = this.getAttribute('tools') === 'all'; // to choose others
     this.undone = [];
     this.answer = null;
     this.draws = 0;
@@ -24,12 +25,11 @@ class Figure extends w.HTMLElement {
     const state = this.getAttribute('state');
     if (!st && state) st = fromAddress(state, spec);
     this.load(st || start(spec));
-    if (st) this.ask();
+    if (st || this.engine !== L.engines.worker) this.ask(); // a kernel needs no touch
     w.addEventListener('hashchange', () => {
-      const text = this.shared(), next = text && text !== this.saved && fromAddress(text, this.first);
-      if (!next) return;
-      this.load(next);
-      this.ask();
+      const text = this.shared();
+      if (!text || text === this.saved) return;
+      this.goWhere(text);
       const box = this.getBoundingClientRect();
       if (box.bottom < 80 || box.top > w.innerHeight - 80) this.scrollIntoView({ block: 'nearest' });
     });
@@ -40,6 +40,14 @@ class Figure extends w.HTMLElement {
   shared() {
     const at = w.location.hash.slice(1);
     return this.id && at.startsWith(this.id + '=') ? at.slice(this.id.length + 1) : '';
+  }
+
+  where() { return address(this.state); }
+  goWhere(text) { // to the state of an address
+    const next = fromAddress(text, this.first);
+    if (!next) return;
+    this.load(next);
+    this.ask();
   }
 
   // build makes the parts that every state has.
@@ -115,7 +123,7 @@ class Figure extends w.HTMLElement {
     this.button(row, 'PNG', 'Download as PNG', () => this.download('png', this.png()));
     this.button(row, 'Pin beside', 'Keep this picture to compare', () => this.pin());
     this.raceButton = this.button(row, 'Race the solvers', 'Solve the problem by each solver', () => this.race());
-    if (this.full) {
+    if (this.more) {
       const csv = make(more, 'details');
       make(csv, 'summary', {}, 'Paste a small CSV');
       const label = make(csv, 'label', {}, 'Lines of x1, x2, class; or of x, y. A first line of names is allowed. '), area = make(label, 'textarea', { spellcheck: 'false', placeholder: '1.2, 0.4, a\n0.3, 0.9, b' });
@@ -159,7 +167,7 @@ class Figure extends w.HTMLElement {
       e.onchange = () => set(e.selectedIndex);
       this.syncs.push(() => { e.selectedIndex = get(); });
     };
-    if (this.full) {
+    if (this.more) {
       const names = Object.keys(PRESETS);
       choice('data', names.map(n => PRESETS[n].label).concat(names.includes(s.name) ? [] : [s.label || s.name]), () => names.includes(s.name) ? names.indexOf(s.name) : names.length, i => {
         if (i < names.length) this.load(start(specOf(Object.assign({ name: names[i] }, PRESETS[names[i]]))));
@@ -306,7 +314,7 @@ class Figure extends w.HTMLElement {
     this.layout();
     this.placeAll();
     this.draw();
-    if (this.answer && !this.still) this.ask();
+    if (this.asked) this.ask();
   }
   layout() {
     const s = this.state.spec, narrow = this.width < 520, left = narrow ? 40 : 52, right = 10, top = 8, bottom = narrow ? 38 : 44, wide = this.width - left - right;

@@ -7,7 +7,7 @@
 //
 // The parts of this script stand in files of their own, which page.go joins.
 if (!w.customElements || w.customElements.get(tag)) return;
-const L = w.svmnbLiving = { engines: {}, presets: PRESETS };
+const L = w.svmnbLiving = { engines: {}, presets: PRESETS, limits: { drag: 40, rest: 400 } }; // ms of training for a picture
 
 $parts
 w.customElements.define(tag, Figure);

@@ -123,7 +123,7 @@ function question(st, view, o) {
   set('epsilon', epsilonOf(st));
   set('tol', o.hurry ? Math.max(1e-2, s.tol) : s.tol);
   set('warm', o.hurry || o.more ? 1 : 0);
-  set('limit', o.hurry ? 40 : 400);
+  set('limit', o.hurry ? L.limits.drag : L.limits.rest);
   set('trace', o.hurry || o.more ? 0 : 1);
   set('moment', o.hurry || o.more ? -1 : st.moment);
   ['x0', 'x1'].forEach((name, i) => set(name, view.xs[i]));

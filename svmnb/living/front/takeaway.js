@@ -55,14 +55,11 @@ const Takeaway = {
       y.push(d > 1 ? 2 * classes.indexOf(r[2]) - 1 : +r[1]);
     }
     if (d > 1 && classes.length < 2) return wrong(0, 'there is one class only; a machine needs two.');
-    const numbers = w.Float64Array.from(x.concat(y)), bytes = new Uint8Array(numbers.buffer);
-    let s = '';
-    bytes.forEach(b => { s += String.fromCharCode(b); });
     let mean = 0, square = 0;
     x.forEach(v => { mean += v / x.length; });
     x.forEach(v => { square += (v - mean) * (v - mean) / x.length; });
     const gamma = digits(1 / (d * (square || 1)), 3);
-    this.load(start(specOf({ name: 'pasted', label: 'pasted points', task: d > 1 ? 'classify' : 'regress', d: d, data: w.btoa(s), c: 10, epsilon: 0.1, classes: classes.length ? classes : ['−1', '+1'], kernels: { first: 'RBF', gamma: gamma } })));
+    this.load(start(specOf({ name: 'pasted', label: 'pasted points', task: d > 1 ? 'classify' : 'regress', d: d, data: encode(new Uint8Array(w.Float64Array.from(x.concat(y)).buffer)), c: 10, epsilon: 0.1, classes: classes.length ? classes : ['−1', '+1'], kernels: { first: 'RBF', gamma: gamma } })));
     this.ask();
   }
 };

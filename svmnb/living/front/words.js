@@ -23,6 +23,13 @@ function decode(text) { // base64 → bytes
   for (let i = 0; i < s.length; i++) b[i] = s.charCodeAt(i);
   return b;
 }
+function encode(bytes) { // → base64
+  let s = '';
+  bytes.forEach(b => { s += String.fromCharCode(b); });
+  return w.btoa(s);
+}
+L.encode = encode;
+L.decode = decode;
 function make(parent, tag, attributes, text) {
   const e = parent.appendChild(document.createElement(tag));
   for (const k in attributes) e.setAttribute(k, attributes[k]);
