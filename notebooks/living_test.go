@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-rod/rod/lib/input"
 	"github.com/go-rod/rod/lib/proto"
@@ -429,6 +431,56 @@ func TestExploreLivesInPages(t *testing.T) {
 	}
 }
 
+// A page of the site asks for nothing more than its style and its search until a reader
+// touches a figure: by a click, by a key, or by an address that has a state.
+func costsNothing(t *testing.T, dir string) {
+	t.Helper()
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		http.FileServer(http.Dir(dir)).ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	p := browsertest.Open(t, server.URL+"/playground.html", browsertest.Options{Offline: true})
+	loaded := func() (list []string) {
+		for len(asked) > 0 {
+			if path := <-asked; strings.Contains(path, "living") {
+				list = append(list, path)
+			}
+		}
+		return list
+	}
+	for _, page := range []string{"playground.html", "notebooks/09-kernels.html"} {
+		if err := p.Navigate(server.URL + "/" + page); err != nil {
+			t.Fatal(err)
+		}
+		p.Until(`document.readyState === 'complete' && ` + fig + `.querySelector('svg').getBoundingClientRect().width > 300`)
+		p.Do(nil, `document.querySelector('a').dispatchEvent(new Event('pointerdown', {bubbles: true})); `+fig+`.querySelector('button').focus(); scrollTo(0, 200)`)
+		time.Sleep(200 * time.Millisecond)
+		if list := loaded(); len(list) > 0 {
+			t.Errorf("%s loads %q before a touch", page, list)
+		}
+	}
+	if err := p.Keyboard.Type(input.Enter); err != nil {
+		t.Fatal(err)
+	}
+	rested(p, fig)
+	if list := loaded(); !slices.Equal(list, []string{"/assets/living.js", "/assets/living-engine.js"}) {
+		t.Errorf("a touch loads %q", list)
+	}
+	var active string
+	if p.Do(&active, `const e = `+fig+`.shadowRoot.activeElement; return e ? e.getAttribute('aria-label') : ''`); !strings.HasPrefix(active, "point 0,") {
+		t.Errorf("after Enter the focus is at %q", active)
+	}
+	if err := p.Navigate(server.URL + "/playground.html#play=data=circles"); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.readyState === 'complete' && ` + fig + `.state && ` + fig + `.state.spec.name === 'circles'`)
+	if errs := p.Errors(); len(errs) > 0 {
+		t.Errorf("%q", errs)
+	}
+}
+
 // The playground and its stories: each link gives another machine, and nothing hinders people.
 func TestPlayground(t *testing.T) {
 	t.Parallel()
@@ -441,6 +493,7 @@ func TestPlayground(t *testing.T) {
 	if err := w.write(); err != nil {
 		t.Fatal(err)
 	}
+	costsNothing(t, out)
 	p := browsertest.Open(t, filepath.Join(out, "playground.html"), browsertest.Options{Offline: true})
 	audit := accessibility(t)
 	audit(p, "playground.html, still")
@@ -467,8 +520,8 @@ func TestPlayground(t *testing.T) {
 	if err := p.Navigate("file://" + filepath.ToSlash(filepath.Join(out, "notebooks", "09-kernels.html"))); err != nil {
 		t.Fatal(err)
 	}
-	p.Until(`document.readyState === 'complete' && ` + fig + `.answer`)
-	p.Do(nil, fig+`.ask()`)
+	p.Until(`document.readyState === 'complete' && ` + fig)
+	p.Do(nil, fig+`.querySelector('button').click()`)
 	rested(p, fig)
 	if err := p.Navigate(last); err != nil {
 		t.Fatal(err)

@@ -121,6 +121,16 @@ func presets() []preset {
 	}
 }
 
+// Named returns the specification of a named data set, with its still picture.
+func Named(name string) (Spec, error) {
+	for _, p := range presets() {
+		if p.spec.Name == name {
+			return p.complete()
+		}
+	}
+	return Spec{}, fmt.Errorf("living: there is no data set %q", name)
+}
+
 // complete returns the specification of a preset, with its data and its still picture.
 func (p preset) complete() (Spec, error) {
 	s := p.spec

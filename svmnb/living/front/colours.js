@@ -21,5 +21,6 @@ function palette(el) {
 }
 function mix(p, name, t) { // a share of a colour, on the page
   const a = rgb(p.page), b = rgb(p[name]);
+  if (!a || !b) return 'color-mix(in srgb,' + p[name] + ' ' + +(100 * t).toFixed(1) + '%,' + p.page + ')'; // variables
   return 'rgb(' + [0, 1, 2].map(i => Math.round(a[i] + (b[i] - a[i]) * t)).join(',') + ')';
 }

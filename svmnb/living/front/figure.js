@@ -25,7 +25,7 @@ class Figure extends w.HTMLElement {
     const state = this.getAttribute('state');
     if (!st && state) st = fromAddress(state, spec);
     this.load(st || start(spec));
-    if (st || this.engine !== L.engines.worker) this.ask(); // a kernel needs no touch
+    if (st || this.dataset.touched !== undefined || this.engine !== L.engines.worker) this.ask(); // a kernel needs no touch
     w.addEventListener('hashchange', () => {
       const text = this.shared();
       if (!text || text === this.saved) return;
@@ -54,10 +54,13 @@ class Figure extends w.HTMLElement {
   build() {
     const root = this.attachShadow({ mode: 'open' });
     make(root, 'style', {}, STYLE);
-    this.title_ = make(root, 'p', { class: 'title' });
-    this.sub = make(root, 'p', { class: 'sub' });
-    this.key = make(root, 'ul', { class: 'key', 'aria-label': 'Legend' });
-    const body = make(root, 'div', { class: 'body' }), main = make(body, 'div');
+    // A still picture in the page stays until there is an answer.
+    this.early = this.childElementCount ? make(root, 'slot') : null;
+    const all = this.all = make(root, 'div', this.early ? { class: 'early' } : {});
+    this.title_ = make(all, 'p', { class: 'title' });
+    this.sub = make(all, 'p', { class: 'sub' });
+    this.key = make(all, 'ul', { class: 'key', 'aria-label': 'Legend' });
+    const body = make(all, 'div', { class: 'body' }), main = make(body, 'div');
     this.plot = make(main, 'div', { class: 'plot' });
     this.canvas = make(this.plot, 'canvas', { 'aria-hidden': 'true' });
     this.svg = makeSVG(this.plot, 'svg', { role: 'group', 'aria-label': 'Points. Arrow keys move one, n and p choose another, Enter changes its class, Delete removes it, + adds one beside it.' });
@@ -67,7 +70,7 @@ class Figure extends w.HTMLElement {
     this.run = make(main, 'div', { class: 'run', hidden: '' });
     this.tools = make(main, 'div', { class: 'row bar', role: 'group', 'aria-label': 'Tools' });
     this.side = make(body, 'div', { class: 'side' });
-    this.below = make(root, 'div');
+    this.below = make(all, 'div');
     this.said = make(root, 'p', { class: 'sr', role: 'status', 'aria-live': 'polite' });
     this.buildRun();
     this.buildTools();
@@ -268,6 +271,12 @@ class Figure extends w.HTMLElement {
   }
   rested() { return this.answer && !this.answer.hurry && this.answer.n === this.state.points.length; }
   take(a, still) {
+    if (this.early) {
+      this.early.remove();
+      this.early = null;
+      this.all.className = '';
+      if (this.contains(document.activeElement) && this.dots && this.dots.length) this.focusPoint(0);
+    }
     if (a.error) {
       this.hint.textContent = a.error.replace(/^[a-z]+: /, '');
       this.hint.hidden = false;
@@ -326,8 +335,8 @@ class Figure extends w.HTMLElement {
     this.canvas.style.height = this.height + 'px';
   }
   frame() { // chooses the part of the plane to show: the data set's, and all points
-    const s = this.state.spec, v = viewOf(s, s.points.concat(this.state.points));
-    this.view = s.d > 1 && s.alike !== false && this.box ? equal(v, this.box.w / this.box.h) : v;
+    const s = this.state.spec;
+    this.view = equalIn(s, viewOf(s, s.points.concat(this.state.points)), this.box);
   }
   draw() {
     if (!this.width || !this.state) return;
@@ -348,29 +357,14 @@ class Figure extends w.HTMLElement {
     if (!this.answer.hurry || this.best) this.drawGap();
   }
   words() {
-    const a = this.answer, st = this.state, s = st.spec, n = st.points.length, kernel = kernelText(st);
-    const C = { classify: 'C = ', regress: 'C = ', oneclass: 'ν = ', process: 'noise variance ' }[s.task] + num(cost(st));
-    this.sub.textContent = (s.label || s.name) + ' · ' + kernel + ' · ' + C + (s.task === 'regress' ? ' · ε = ' + num(epsilonOf(st)) : '') + (a && s.task === 'classify' ? ' · margin 1/‖w‖ = ' + num(1 / Math.sqrt(a.norm2)) : '');
-    if (!a || a.n !== n) {
-      if (!a) this.title_.textContent = several(n, 'point');
-      return;
-    }
-    let free = 0, bound = 0, wrong = 0;
-    for (let i = 0; i < n; i++) {
-      const k = this.support(i);
-      free += k === 1;
-      bound += k === 2;
-      wrong += s.task === 'classify' ? st.points[i].y * a.f[i] < 0 : s.task === 'oneclass' && a.f[i] < 0;
-    }
-    this.title_.textContent = {
-      classify: () => free + bound ? free + bound + ' of ' + several(n, 'point') + ' carry the boundary: ' + free + ' free, ' + bound + ' at the bound; ' + several(wrong, 'error') : 'No support vectors yet: f is constant on ' + several(n, 'point'),
-      oneclass: () => free + bound + ' of ' + several(n, 'point') + ' carry the region; ' + wrong + ' outside',
-      regress: () => free + bound + ' of ' + several(n, 'point') + ' carry the curve: ' + free + ' on the edge of the tube, ' + bound + ' outside',
-      process: () => 'Posterior of ' + several(n, 'point') + ': log marginal likelihood ' + num(a.evidence, 5)
-    }[s.task]();
+    const a = this.answer, st = this.state, s = st.spec;
+    this.sub.textContent = this.setting();
+    if (a && a.n !== st.points.length) return;
+    this.title_.textContent = this.heading();
+    if (!a) return;
     this.proof.textContent = '';
     const proof = this.proof, say = (t, strong) => strong ? make(proof, 'b', {}, t) : proof.append(t);
-    if (this.still) return proof.append('Gap ' + num(a.gap, 3) + '. A still picture: drag a point or move a slider, and it trains in this page.');
+    if (this.still) return proof.append(this.invitation());
     if (s.task === 'process') {
       say('Certificate: ', true);
       return say('‖error‖² in the norm of K + noise ≤ ' + num(a.gap, 3) + ' · residual ' + num(a.maxkkt, 2));

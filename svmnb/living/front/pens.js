@@ -10,6 +10,16 @@ function canvasPen(ctx) {
   return {
     area: (paths, fill) => { trace(paths, true); ctx.fillStyle = fill; ctx.fill(); },
     line: (paths, stroke, width, dash) => { trace(paths); ctx.strokeStyle = stroke; ctx.lineWidth = width; ctx.lineJoin = 'round'; ctx.setLineDash(dash || []); ctx.stroke(); },
+    circle: (x, y, r, fill, stroke, width) => {
+      ctx.beginPath();
+      ctx.arc(x, y, r, 0, 2 * Math.PI);
+      ctx.fillStyle = fill;
+      if (fill !== 'none') ctx.fill();
+      ctx.strokeStyle = stroke;
+      ctx.lineWidth = width;
+      ctx.setLineDash([]);
+      if (stroke !== 'none') ctx.stroke();
+    },
     text: (x, y, s, fill, size, align, turn) => {
       ctx.save();
       ctx.translate(x, y);
@@ -23,17 +33,23 @@ function canvasPen(ctx) {
     clip: (x, y, width, height, draw) => { ctx.save(); ctx.beginPath(); ctx.rect(x, y, width, height); ctx.clip(); draw(); ctx.restore(); }
   };
 }
-function svgPen() {
+function svgPen(prefix) {
   const out = [], f = v => v.toFixed(1).replace(/\.0$/, ''), esc = s => String(s).replace(/[&<>"]/g, c => '&#' + c.charCodeAt(0) + ';');
   const d = (paths, close) => paths.map(p => p.map((c, i) => (i ? 'L' : 'M') + f(c[0]) + ' ' + f(c[1])).join('') + (close ? 'Z' : '')).join('');
   let clips = 0;
   return {
     area: (paths, fill) => out.push('<path d="' + d(paths, true) + '" fill="' + fill + '"/>'),
     line: (paths, stroke, width, dash) => out.push('<path d="' + d(paths) + '" fill="none" stroke="' + stroke + '" stroke-width="' + width + '" stroke-linejoin="round"' + (dash ? ' stroke-dasharray="' + dash.join(' ') + '"' : '') + '/>'),
+    circle: (x, y, r, fill, stroke, width) => out.push('<circle cx="' + f(x) + '" cy="' + f(y) + '" r="' + f(r) + '" fill="' + fill + '"' + (width ? ' stroke="' + stroke + '" stroke-width="' + width + '"' : '') + '/>'),
     text: (x, y, s, fill, size, align, turn) => out.push('<text transform="translate(' + f(x) + ' ' + f(y) + ')' + (turn ? ' rotate(-90)' : '') + '" fill="' + fill + '" font-size="' + size + '" text-anchor="' + align + '">' + esc(s) + '</text>'),
     clip: (x, y, width, height, draw) => {
-      const id = 'c' + ++clips;
+      const id = (prefix || 'c') + ++clips;
       out.push('<clipPath id="' + id + '"><rect x="' + f(x) + '" y="' + f(y) + '" width="' + f(width) + '" height="' + f(height) + '"/></clipPath><g clip-path="url(#' + id + ')">');
+      draw();
+      out.push('</g>');
+    },
+    below: (height, draw) => {
+      out.push('<g transform="translate(0 ' + height + ')">');
       draw();
       out.push('</g>');
     },
@@ -41,10 +57,5 @@ function svgPen() {
   };
 }
 const sans = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
-function circle(x, y, r) {
-  const p = [];
-  for (let k = 0; k < 24; k++) p.push([x + r * Math.cos(k * Math.PI / 12), y + r * Math.sin(k * Math.PI / 12)]);
-  return p;
-}
 function diamond(x, y, r) { return [[x, y - r], [x + r, y], [x, y + r], [x - r, y]]; }
 function cross(x, y, r) { return [[[x - r, y - r], [x - 0.45 * r, y - 0.45 * r]], [[x + r, y - r], [x + 0.45 * r, y - 0.45 * r]], [[x + r, y + r], [x + 0.45 * r, y + 0.45 * r]], [[x - r, y + r], [x - 0.45 * r, y + 0.45 * r]]]; }

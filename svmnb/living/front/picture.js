@@ -1,5 +1,27 @@
 // ---- the picture, without the page: what a pen draws of a state and its answer.
 const Picture = {
+  heading() { // the result in words
+    const a = this.answer, st = this.state, s = st.spec, n = st.points.length;
+    if (!a) return several(n, 'point');
+    let free = 0, bound = 0, wrong = 0;
+    for (let i = 0; i < n; i++) {
+      const k = this.support(i);
+      free += k === 1;
+      bound += k === 2;
+      wrong += s.task === 'classify' ? st.points[i].y * a.f[i] < 0 : s.task === 'oneclass' && a.f[i] < 0;
+    }
+    return {
+      classify: () => free + bound ? free + bound + ' of ' + several(n, 'point') + ' carry the boundary: ' + free + ' free, ' + bound + ' at the bound; ' + several(wrong, 'error') : 'No support vectors yet: f is constant on ' + several(n, 'point'),
+      oneclass: () => free + bound + ' of ' + several(n, 'point') + ' carry the region; ' + wrong + ' outside',
+      regress: () => free + bound + ' of ' + several(n, 'point') + ' carry the curve: ' + free + ' on the edge of the tube, ' + bound + ' outside',
+      process: () => 'Posterior of ' + several(n, 'point') + ': log marginal likelihood ' + num(a.evidence, 5)
+    }[s.task]();
+  },
+  setting() { // data, kernel and parameters in words
+    const a = this.answer, st = this.state, s = st.spec, C = { classify: 'C = ', regress: 'C = ', oneclass: 'ν = ', process: 'noise variance ' }[s.task] + num(cost(st));
+    return (s.label || s.name) + ' · ' + kernelText(st) + ' · ' + C + (s.task === 'regress' ? ' · ε = ' + num(epsilonOf(st)) : '') + (a && s.task === 'classify' ? ' · margin 1/‖w‖ = ' + num(1 / Math.sqrt(a.norm2)) : '');
+  },
+  invitation() { return 'Gap ' + num(this.answer.gap, 3) + '. A still picture: touch it, and it trains in this page.'; },
   // scene draws what lies below the points.
   scene(pen) {
     const a = this.answer, c = this.colours, b = this.box, s = this.state.spec;
@@ -85,21 +107,21 @@ const Picture = {
   },
   picture() { // the whole figure as SVG
     const pen = svgPen(), c = this.colours;
-    const shift = 46;
-    const moved = { area: (p, f) => pen.area(p.map(q => q.map(down)), f), line: (p, st, wd, ds) => pen.line(p.map(q => q.map(down)), st, wd, ds), text: (x, y, t, f, sz, al, tu) => pen.text(x, y + shift, t, f, sz, al, tu), clip: (x, y, wd, h, d) => pen.clip(x, y + shift, wd, h, d) };
-    function down(q) { return [q[0], q[1] + shift]; }
-    pen.text(12, 20, this.title_.textContent, c.ink, 15, 'start');
-    pen.text(12, 38, this.sub.textContent, c.soft, 12, 'start');
-    this.scene(moved);
-    this.pointsWith(moved);
-    return pen.svg(this.width, this.height + shift, this.title_.textContent + '. ' + this.sub.textContent, c.page);
+    pen.text(12, 20, this.heading(), c.ink, 15, 'start');
+    pen.text(12, 38, this.setting(), c.soft, 12, 'start');
+    pen.below(46, () => {
+      this.scene(pen);
+      this.pointsWith(pen);
+    });
+    return pen.svg(this.width, this.height + 46, this.heading() + '. ' + this.setting(), c.page);
   },
   pointsWith(pen) {
     const c = this.colours, r = this.radius(), task = this.state.spec.task, known = this.answer && this.answer.n === this.state.points.length;
     this.state.points.forEach((p, i) => {
       const q = this.to(p.x, this.vertical(p)), kind = this.kindOf(p), k = known ? this.support(i) : 0;
-      pen.area([kind === 'pos' ? diamond(q[0], q[1], r + 1) : circle(q[0], q[1], r)], c[kind]);
-      if (k) pen.line([circle(q[0], q[1], r + 3.2).concat([[q[0] + r + 3.2, q[1]]])], k === 1 ? c.ink : c.soft, k === 1 ? 2.2 : 1.6);
+      if (kind === 'pos') pen.area([diamond(q[0], q[1], r + 1)], c.pos);
+      else pen.circle(q[0], q[1], r, c.neg, 'none', 0);
+      if (k) pen.circle(q[0], q[1], r + 3.2, 'none', k === 1 ? c.ink : c.soft, k === 1 ? 2.2 : 1.6);
       if (known && (task === 'classify' && p.y * this.answer.f[i] < 0 || task === 'oneclass' && this.answer.f[i] < 0)) pen.line(cross(q[0], q[1], r + 3.5), c.bad, 2);
     });
   }
@@ -125,6 +147,7 @@ function equal(v, ratio) { // widens a view until both axes have one scale
   const grow = (e, to) => { const m = (e[0] + e[1]) / 2; return [m - to / 2, m + to / 2]; };
   return wide / high < ratio ? { xs: grow(v.xs, high * ratio), ys: v.ys } : { xs: v.xs, ys: grow(v.ys, wide / ratio) };
 }
+function equalIn(s, v, box) { return s.d > 1 && s.alike !== false && box ? equal(v, box.w / box.h) : v; }
 // stillView is where svmnb/living draws the field of a still picture: so much that it fills a
 // wide figure and a narrow one.
 function stillView(v, d) { return d > 1 ? { xs: equal(v, 1.55).xs, ys: equal(v, 1.2).ys } : v; }
@@ -134,3 +157,21 @@ function ticks(e, most) {
   for (let k = Math.ceil(e[0] / step); k * step <= e[1]; k++) out.push(+(k * step).toPrecision(12));
   return out;
 }
+
+// still is a picture of a specification without the page that shows it: the text that stands
+// above and below, and an SVG in the colours of CSS variables. The site has it in its pages,
+// which load this script when a reader touches a figure.
+L.still = function (given) {
+  const s = specOf(given), colours = { page: 'var(--page)' };
+  for (const k in light) if (k !== 'series' && k !== 'page') colours[k] = 'var(--svm-' + k + ')';
+  const a = read(w.Float64Array.from(new w.Float32Array(decode(s.still).buffer))), box = { x: 52, y: 8, w: 598, h: s.d > 1 ? 395 : 347 }, pen = svgPen('svm-' + s.name.replace(/\W/g, '') + '-');
+  a.view = stillView(viewOf(s, s.points), s.d);
+  const f = Object.assign({ state: start(s), answer: a, colours: colours, width: 660, height: box.h + 52, box: box, view: equalIn(s, viewOf(s, s.points), box) }, Picture);
+  f.scene(pen);
+  f.pointsWith(pen);
+  return { title: f.heading(), sub: f.setting(), proof: f.invitation(), svg: pen.svg(f.width, f.height, f.heading() + '. ' + f.setting(), 'none') };
+};
+L.stillCSS = (function () {
+  const list = c => Object.keys(c).filter(k => k !== 'series' && k !== 'page').map(k => '--svm-' + k + ':' + c[k]).join(';');
+  return 'svmnb-figure{' + list(light) + '}@media (prefers-color-scheme:dark){svmnb-figure{' + list(dark) + '}}';
+})();

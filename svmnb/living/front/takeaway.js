@@ -8,8 +8,8 @@ const Takeaway = {
     ctx.scale(k, k);
     ctx.fillStyle = this.colours.page;
     ctx.fillRect(0, 0, this.width, this.height + 46);
-    pen.text(12, 20, this.title_.textContent, this.colours.ink, 15, 'start');
-    pen.text(12, 38, this.sub.textContent, this.colours.soft, 12, 'start');
+    pen.text(12, 20, this.heading(), this.colours.ink, 15, 'start');
+    pen.text(12, 38, this.setting(), this.colours.soft, 12, 'start');
     ctx.translate(0, 46);
     this.scene(pen);
     this.pointsWith(pen);
