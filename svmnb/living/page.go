@@ -64,7 +64,7 @@ type Kernel struct {
 
 // Spec says what a figure shows at first and what a reader can change.
 type Spec struct {
-	Task     string   `json:"task"` // classify, regress, oneclass or process
+	Task     string   `json:"task"` // classify, twonorm, nu, regress, oneclass or process
 	Name     string   `json:"name"`
 	Label    string   `json:"label,omitempty"`  // the name for readers
 	Source   string   `json:"source,omitempty"` // Go code that makes the data
@@ -115,6 +115,8 @@ func presets() []preset {
 		{Spec{Task: "classify", Name: "circles", Label: "circles", Source: "datasets.Circles(120, 0.1, 1)", C: 10}, datasets.Circles(120, 0.1, 1), usual{First: "RBF", Gamma: 2}},
 		{Spec{Task: "classify", Name: "xor", Label: "four clouds (XOR)", Source: "datasets.XOR(80, 0.45, 1)", C: 10}, datasets.XOR(80, 0.45, 1), usual{First: "RBF", Gamma: 0.5}},
 		{Spec{Task: "classify", Name: "spirals", Label: "spirals", Source: "datasets.Spirals(160, 0.1, 1)", C: 100}, datasets.Spirals(160, 0.1, 1), usual{First: "RBF", Gamma: 2}},
+		{Spec{Task: "twonorm", Name: "twonorm", Label: "moons: 2-norm soft margin", Source: "datasets.Moons(120, 0.2, 42)", C: 10}, datasets.Moons(120, 0.2, 42), usual{First: "RBF", Gamma: 2}},
+		{Spec{Task: "nu", Name: "nu", Label: "moons: ν machine", Source: "datasets.Moons(120, 0.2, 42)", C: 0.1}, datasets.Moons(120, 0.2, 42), usual{First: "RBF", Gamma: 2}},
 		{Spec{Task: "oneclass", Name: "region", Label: "one class: a region", Source: "datasets.Moons(120, 0.1, 7)", C: 0.1}, datasets.Moons(120, 0.1, 7), usual{First: "RBF", Gamma: 4}},
 		{Spec{Task: "regress", Name: "sinc", Label: "regression: sinc", Source: "datasets.Sinc(60, 0.1, 1)", C: 10, Epsilon: 0.1}, datasets.Sinc(60, 0.1, 1), usual{First: "RBF", Gamma: 0.2}},
 		{Spec{Task: "process", Name: "process", Label: "Gaussian process", Source: "datasets.Sinc(6, 0.05, 5)", C: 0.01}, datasets.Sinc(6, 0.05, 5), usual{First: "RBF", Gamma: 0.2, Scale: 0.3}},
@@ -197,7 +199,7 @@ func (s Spec) Stilled() Spec {
 }
 
 // tasks are the names of engine's tasks.
-var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process}
+var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process, "twonorm": engine.TwoNorm, "nu": engine.Nu}
 
 // The grid of a still picture.
 const stillAcross, stillUp, stillPlaces = 60, 40, 90

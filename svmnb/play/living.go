@@ -64,7 +64,8 @@ func (e *exploration) spec() (s living.Spec, ok bool) {
 		return s, false
 	}
 	y := data.Y
-	if s.Task == "classify" {
+	labelled := slices.Contains([]string{"classify", "twonorm", "nu"}, s.Task)
+	if labelled {
 		y = slices.Clone(y)
 		for i, v := range y {
 			if y[i] = -1; v == slices.Max(data.Y) { // the larger target is y = +1
@@ -72,7 +73,7 @@ func (e *exploration) spec() (s living.Spec, ok bool) {
 			}
 		}
 	}
-	if (s.Task == "classify" || s.Task == "oneclass") && data.D() != 2 || (s.Task == "regress" || s.Task == "process") && data.D() != 1 {
+	if (labelled || s.Task == "oneclass") && data.D() != 2 || (s.Task == "regress" || s.Task == "process") && data.D() != 1 {
 		return s, false
 	}
 	s.Name, s.Label, s.D, s.Data = data.Name, data.Name, data.D(), living.Base64(append(slices.Clone(data.X), y)...)
@@ -80,7 +81,7 @@ func (e *exploration) spec() (s living.Spec, ok bool) {
 	if s.D == 2 {
 		s.Features[1] = data.FeatureName(1)
 	}
-	if len(data.Classes) == 2 && s.Task == "classify" {
+	if len(data.Classes) == 2 && labelled {
 		s.Classes = data.Classes
 	}
 	var list []living.Kernel
@@ -239,7 +240,7 @@ func (e *exploration) described(q *engine.Question) (l learn.Explorable, data st
 	old := l.Data()
 	y := slices.Clone(q.Y)
 	switch q.Task {
-	case engine.Classify:
+	case engine.Classify, engine.TwoNorm, engine.Nu:
 		for i, v := range y {
 			if y[i] = slices.Min(old.Y); v > 0 {
 				y[i] = slices.Max(old.Y)

@@ -1,7 +1,8 @@
 // ---- questions and answers: the lists of wire.go.
 const ASKED = ['task', 'n', 'd', 'c', 'epsilon', 'tol', 'warm', 'limit', 'trace', 'moment', 'x0', 'x1', 'y0', 'y1', 'nx', 'ny', 'certain'];
 const ANSWERED = ['n', 'nx', 'ny', 'trace', 'sd', 'slack', 'converged', 'iterations', 'evaluations', 'bias', 'primal', 'dual', 'gap', 'relgap', 'maxkkt', 'norm2', 'free', 'atupper', 'evidence', 'millis'];
-const TASKS = ['classify', 'regress', 'oneclass', 'process'];
+const TASKS = ['classify', 'regress', 'oneclass', 'process', 'twonorm', 'nu'];
+function labelled(s) { return s.task === 'classify' || s.task === 'twonorm' || s.task === 'nu'; } // y = ±1
 function read(v) { // an answer from its numbers
   const a = {};
   ANSWERED.forEach((name, i) => { a[name] = v[i]; });

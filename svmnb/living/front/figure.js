@@ -147,7 +147,7 @@ class Figure extends w.HTMLElement {
     if (fresh) {
       this.buildSide();
       this.legend();
-      this.raceButton.hidden = s.task === 'process' || s.task === 'regress';
+      this.raceButton.hidden = ['process', 'regress', 'nu'].includes(s.task);
       this.setTool('move');
     }
     if (fresh || !inside(this.view, st)) this.frame();
@@ -222,7 +222,7 @@ class Figure extends w.HTMLElement {
     });
     if (this.full && this.toolset) {
       this.toolset.textContent = '';
-      const two = s.task === 'classify';
+      const two = labelled(s);
       TOOLS.filter(t => two || t[0] !== 'neg' && t[0] !== 'flip').forEach(([name, text, label]) => {
         const b = this.button(this.toolset, !two && name === 'pos' ? 'Add' : text, !two && name === 'pos' ? 'place points' : label, () => this.setTool(name));
         b.dataset.tool = name;
@@ -348,9 +348,8 @@ class Figure extends w.HTMLElement {
     this.scene(canvasPen(ctx));
     this.words();
     if (!this.answer || this.answer.n !== this.state.points.length) return;
-    const task = this.state.spec.task;
     this.dots.forEach((g, i) => {
-      const p = this.state.points[i], k = this.support(i), wrong = task === 'classify' ? p.y * this.answer.f[i] < 0 : task === 'oneclass' && this.answer.f[i] < 0;
+      const p = this.state.points[i], k = this.support(i), wrong = this.wrong(i);
       const c = 'point ' + this.kindOf(p) + ['', ' free', ' bound'][k] + (wrong ? ' wrong' : '') + (g.classList.contains('held') ? ' held' : '');
       if (g.getAttribute('class') !== c) g.setAttribute('class', c);
     });

@@ -8,18 +8,20 @@ const Picture = {
       const k = this.support(i);
       free += k === 1;
       bound += k === 2;
-      wrong += s.task === 'classify' ? st.points[i].y * a.f[i] < 0 : s.task === 'oneclass' && a.f[i] < 0;
+      wrong += this.wrong(i);
     }
     return {
+      twonorm: () => free + ' of ' + several(n, 'point') + ' carry the boundary; ' + several(wrong, 'error'),
       classify: () => free + bound ? free + bound + ' of ' + several(n, 'point') + ' carry the boundary: ' + free + ' free, ' + bound + ' at the bound; ' + several(wrong, 'error') : 'No support vectors yet: f is constant on ' + several(n, 'point'),
       oneclass: () => free + bound + ' of ' + several(n, 'point') + ' carry the region; ' + wrong + ' outside',
       regress: () => free + bound + ' of ' + several(n, 'point') + ' carry the curve: ' + free + ' on the edge of the tube, ' + bound + ' outside',
       process: () => 'Posterior of ' + several(n, 'point') + ': log marginal likelihood ' + num(a.evidence, 5)
-    }[s.task]();
+    }[s.task === 'nu' ? 'classify' : s.task]();
   },
+  wrong(i) { return labelled(this.state.spec) ? this.state.points[i].y * this.answer.f[i] < 0 : this.state.spec.task === 'oneclass' && this.answer.f[i] < 0; },
   setting() { // data, kernel and parameters in words
-    const a = this.answer, st = this.state, s = st.spec, C = { classify: 'C = ', regress: 'C = ', oneclass: 'ν = ', process: 'noise variance ' }[s.task] + num(cost(st));
-    return (s.label || s.name) + ' · ' + kernelText(st) + ' · ' + C + (s.task === 'regress' ? ' · ε = ' + num(epsilonOf(st)) : '') + (a && s.task === 'classify' ? ' · margin 1/‖w‖ = ' + num(1 / Math.sqrt(a.norm2)) : '');
+    const a = this.answer, st = this.state, s = st.spec, C = { classify: 'C = ', twonorm: '2-norm margin, C = ', nu: 'ν = ', regress: 'C = ', oneclass: 'ν = ', process: 'noise variance ' }[s.task] + num(cost(st));
+    return (s.label || s.name) + ' · ' + kernelText(st) + ' · ' + C + (s.task === 'regress' ? ' · ε = ' + num(epsilonOf(st)) : '') + (a && labelled(s) && s.task !== 'nu' ? ' · margin 1/‖w‖ = ' + num(1 / Math.sqrt(a.norm2)) : '');
   },
   invitation() { return 'Gap ' + num(this.answer.gap, 3) + '. A still picture: touch it, and it trains in this page.'; },
   // scene draws what lies below the points.
@@ -64,7 +66,7 @@ const Picture = {
       pen.line(place(isolines(edge, nx, ny)), c.accent, 1.2);
     }
     const one = t => place(isolines(rings(z, nx, ny, t), nx, ny));
-    if (this.state.spec.task === 'classify') pen.line(one(1).concat(one(-1)), c.ink, 1.6, [6, 4]);
+    if (labelled(this.state.spec)) pen.line(one(1).concat(one(-1)), c.ink, 1.6, [6, 4]);
     pen.line(one(0), c.ink, 2.6);
   },
   hatch(pen, within) { // lines of 45°
@@ -95,14 +97,14 @@ const Picture = {
     const n = this.state.points.length, r = n > 400 ? 3.2 : n > 150 ? 4.2 : 5.2;
     return this.width < 520 ? Math.max(3, r - 1) : r;
   },
-  kindOf(p) { return this.state.spec.task === 'oneclass' || this.state.spec.task === 'classify' && p.y > 0 ? 'pos' : 'neg'; },
+  kindOf(p) { return this.state.spec.task === 'oneclass' || labelled(this.state.spec) && p.y > 0 ? 'pos' : 'neg'; },
   vertical(p) { return this.state.spec.d > 1 ? p.x2 : p.y; },
   to(x, y) {
     const v = this.view, b = this.box;
     return [b.x + (x - v.xs[0]) / (v.xs[1] - v.xs[0]) * b.w, b.y + b.h - (y - v.ys[0]) / (v.ys[1] - v.ys[0]) * b.h];
   },
   support(i) { // 0 none, 1 free, 2 at the bound
-    const a = Math.abs(this.answer.alpha[i]), most = this.state.spec.task === 'oneclass' ? 1 : cost(this.state);
+    const a = Math.abs(this.answer.alpha[i]), most = bound(this.state);
     return this.state.spec.task === 'process' ? 0 : a <= 0 ? 0 : a >= most * (1 - 1e-12) ? 2 : 1;
   },
   picture() { // the whole figure as SVG
@@ -116,13 +118,13 @@ const Picture = {
     return pen.svg(this.width, this.height + 46, this.heading() + '. ' + this.setting(), c.page);
   },
   pointsWith(pen) {
-    const c = this.colours, r = this.radius(), task = this.state.spec.task, known = this.answer && this.answer.n === this.state.points.length;
+    const c = this.colours, r = this.radius(), known = this.answer && this.answer.n === this.state.points.length;
     this.state.points.forEach((p, i) => {
       const q = this.to(p.x, this.vertical(p)), kind = this.kindOf(p), k = known ? this.support(i) : 0;
       if (kind === 'pos') pen.area([diamond(q[0], q[1], r + 1)], c.pos);
       else pen.circle(q[0], q[1], r, c.neg, 'none', 0);
       if (k) pen.circle(q[0], q[1], r + 3.2, 'none', k === 1 ? c.ink : c.soft, k === 1 ? 2.2 : 1.6);
-      if (known && (task === 'classify' && p.y * this.answer.f[i] < 0 || task === 'oneclass' && this.answer.f[i] < 0)) pen.line(cross(q[0], q[1], r + 3.5), c.bad, 2);
+      if (known && this.wrong(i)) pen.line(cross(q[0], q[1], r + 3.5), c.bad, 2);
     });
   }
 };

@@ -30,7 +30,7 @@ const Points = {
   },
   label(i) {
     const p = this.state.points[i], s = this.state.spec, where = num(p.x, 3) + ', ' + num(this.vertical(p), 3);
-    this.dots[i].setAttribute('aria-label', 'point ' + i + (s.task === 'classify' ? ', class ' + s.classes[p.y > 0 ? 1 : 0] : '') + ', at ' + where + (this.rested() ? ', ' + this.kkt(i).join(', ') : ''));
+    this.dots[i].setAttribute('aria-label', 'point ' + i + (labelled(s) ? ', class ' + s.classes[p.y > 0 ? 1 : 0] : '') + ', at ' + where + (this.rested() ? ', ' + this.kkt(i).join(', ') : ''));
   },
   focusPoint(i) {
     this.dots.forEach((g, k) => g.setAttribute('tabindex', k === i ? 0 : -1));
@@ -81,7 +81,7 @@ const Points = {
     this.ask();
   },
   flip(i) {
-    if (this.state.spec.task !== 'classify') return;
+    if (!labelled(this.state.spec)) return;
     this.keep();
     this.state.points[i].y *= -1;
     this.placeAll();
@@ -212,7 +212,7 @@ const Points = {
       this.tip.hidden = true;
       return;
     }
-    const p = this.state.points[i], s = this.state.spec, c = this.to(p.x, this.vertical(p)), lines = ['point ' + i + (s.task === 'classify' ? ' · ' + s.classes[p.y > 0 ? 1 : 0] : '') + ' · (' + num(p.x) + ', ' + num(this.vertical(p)) + ')'].concat(this.kkt(i));
+    const p = this.state.points[i], s = this.state.spec, c = this.to(p.x, this.vertical(p)), lines = ['point ' + i + (labelled(s) ? ' · ' + s.classes[p.y > 0 ? 1 : 0] : '') + ' · (' + num(p.x) + ', ' + num(this.vertical(p)) + ')'].concat(this.kkt(i));
     this.tip.textContent = '';
     lines.forEach(t => make(this.tip, 'p', {}, t));
     this.tip.hidden = false;
@@ -221,12 +221,12 @@ const Points = {
     this.tip.style.top = Math.max(0, Math.min(this.height - high, c[1] - high / 2)) + 'px';
   },
   kkt(i) {
-    const a = this.answer, p = this.state.points[i], s = this.state.spec, alpha = a.alpha[i], f = a.f[i], most = s.task === 'oneclass' ? 1 : cost(this.state);
+    const a = this.answer, p = this.state.points[i], s = this.state.spec, alpha = a.alpha[i], f = a.f[i], most = bound(this.state);
     const kind = this.support(i), names = ['no support vector', 'free support vector', 'at the bound'];
     if (s.task === 'process') return ['mean ' + num(f), 'residual ' + num(p.y - f)];
     if (s.task === 'regress') return ['β = ' + num(alpha) + ', bound ±' + num(most), 'residual ' + num(p.y - f) + ', tube ±' + num(epsilonOf(this.state)), ['inside the tube', 'on the edge of the tube', 'outside, at the bound'][kind]];
-    const yf = (s.task === 'oneclass' ? 1 : p.y) * f, edge = s.task === 'oneclass' ? 0 : 1, name = s.task === 'oneclass' ? 'f' : 'y·f';
+    const yf = (s.task === 'oneclass' ? 1 : p.y) * f, edge = s.task === 'oneclass' ? 0 : s.task === 'twonorm' ? 1 - alpha / cost(this.state) : 1, name = s.task === 'oneclass' ? 'f' : 'y·f';
     const off = kind === 0 ? Math.max(0, edge - yf) : kind === 1 ? Math.abs(edge - yf) : Math.max(0, yf - edge);
-    return ['α = ' + num(alpha) + ' of at most ' + num(most), names[kind] + ': wants ' + name + ' ' + ['≥ ', '= ', '≤ '][kind] + edge, name + ' = ' + num(yf) + (off > 1e-12 ? ', off by ' + num(off, 2) : '') + (yf < 0 ? s.task === 'oneclass' ? ', outside' : ', an error' : '')];
+    return ['α = ' + num(alpha) + (most < Infinity ? ' of at most ' + num(most) : ''), names[kind] + ': wants ' + name + ' ' + ['≥ ', '= ', '≤ '][kind] + num(edge), name + ' = ' + num(yf) + (off > 1e-12 ? ', off by ' + num(off, 2) : '') + (yf < 0 ? s.task === 'oneclass' ? ', outside' : ', an error' : '')];
   }
 };

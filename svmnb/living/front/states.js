@@ -18,7 +18,7 @@ const USING = { 'SMO': '', 'SMO, worst pair': 'solvers.SMO{Selection: solvers.Wo
 function dialsOf(p) { // of a preset, which gives the values alone
   const k = p.kernels, scale = k.scale ? 'Scale(' + go(k.scale) + ', ' : '', end = k.scale ? ')' : '', list = [], dials = [];
   const kernel = (name, form, ds) => { ds.forEach(d => dials.push(Object.assign(d, { kernel: list.length }))); list.push({ name: name, form: scale + form + end }); };
-  const first = { classify: () => logDial('C', p.c, -1), regress: () => logDial('C', p.c, -1), oneclass: () => evenDial('nu', p.c, 0.02, 0.98, 0.02, -1), process: () => logDial('NoiseVariance', p.c, -1) }[p.task]();
+  const first = { classify: () => logDial('C', p.c, -1), twonorm: () => logDial('C', p.c, -1), nu: () => evenDial('nu', p.c, 0.02, 0.98, 0.02, -1), regress: () => logDial('C', p.c, -1), oneclass: () => evenDial('nu', p.c, 0.02, 0.98, 0.02, -1), process: () => logDial('NoiseVariance', p.c, -1) }[p.task]();
   dials.push(first);
   if (p.task === 'regress') dials.push(evenDial('epsilon', p.epsilon, 0, 10 * p.epsilon, p.epsilon / 5, -1));
   const length = digits(1 / Math.sqrt(2 * k.gamma), 3), kinds = {
@@ -34,7 +34,7 @@ function dialsOf(p) { // of a preset, which gives the values alone
   return { kernels: list, dials: dials };
 }
 function specOf(p) { // complete, from a preset or from play.Explore
-  const s = Object.assign({ tol: 1e-3, epsilon: 0, methods: p.task === 'process' ? ['Cholesky'] : METHODS, features: [], classes: ['−1', '+1'] }, p);
+  const s = Object.assign({ tol: 1e-3, epsilon: 0, methods: { process: ['Cholesky'], nu: METHODS.slice(0, 2) }[p.task] || METHODS, features: [], classes: ['−1', '+1'] }, p);
   if (!Array.isArray(p.kernels)) Object.assign(s, dialsOf(p));
   const numbers = new w.Float64Array(decode(p.data).buffer), d = s.d, n = numbers.length / (d + 1);
   s.points = [];
@@ -50,6 +50,7 @@ function dialValue(st, name) {
   return i < 0 ? undefined : +st.spec.dials[i].values[st.at[i]];
 }
 function cost(st) { return ['C', 'nu', 'NoiseVariance'].map(n => dialValue(st, n)).find(v => v !== undefined) || st.spec.c; }
+function bound(st) { return { oneclass: 1, nu: 1, twonorm: Infinity }[st.spec.task] || cost(st); } // of the multipliers
 function epsilonOf(st) {
   const v = dialValue(st, 'epsilon');
   return v === undefined ? st.spec.epsilon : v;
@@ -106,11 +107,11 @@ function program(st, how) { // the Go code that makes the state
   const list = v => '{' + v.map(go).join(', ') + '}';
   const data = !changed && s.source ? 'ds := ' + s.source : 'ds := datasets.New(\n\t[][]float64{' + st.points.map(p => list(s.d > 1 ? [p.x, p.x2] : [p.x])).join(', ') + '},\n\t[]float64' + list(st.points.map(p => s.task === 'oneclass' ? 0 : p.y)) + ')';
   const kernel = kernelText(st).replace(/[A-Z][A-Za-z0-9]*\(/g, 'kernels.$&'), c = go(cost(st));
-  let line = { classify: 'svmnb.Classify(ds).Kernel(' + kernel + ').C(' + c + ')', regress: 'svmnb.Regress(ds).Kernel(' + kernel + ').C(' + c + ').Epsilon(' + go(epsilonOf(st)) + ')',
+  let line = { twonorm: 'svmnb.Classify(ds).Kernel(' + kernel + ').TwoNorm().C(' + c + ')', nu: 'svmnb.Classify(ds).Kernel(' + kernel + ').Nu(' + c + ')', classify: 'svmnb.Classify(ds).Kernel(' + kernel + ').C(' + c + ')', regress: 'svmnb.Regress(ds).Kernel(' + kernel + ').C(' + c + ').Epsilon(' + go(epsilonOf(st)) + ')',
     oneclass: 'svmnb.OneClass(ds).Kernel(' + kernel + ').Nu(' + c + ')', process: 'gp.Regress(ds).Kernel(' + kernel + ').NoiseVariance(' + c + ')' }[s.task];
   if (s.task !== 'process') line += how ? '.Using(' + how + ')' : s.task === 'regress' ? '.Using(solvers.TubeSMO{})' : '.SMO()';
   if (s.tol !== 1e-3) line += '.Tol(' + go(s.tol) + ')';
-  return { n: n, data: data, line: line, show: '.MustFit().Show(' + { classify: 'svmnb.Margins', regress: 'svmnb.Tube', oneclass: 'svmnb.Margins', process: 'gp.Posterior' }[s.task] + ')' };
+  return { n: n, data: data, line: line, show: '.MustFit().Show(' + ({ regress: 'svmnb.Tube', process: 'gp.Posterior' }[s.task] || 'svmnb.Margins') + ')' };
 }
 
 // ---- questions of a state. hurry is while the reader drags: a coarser picture.

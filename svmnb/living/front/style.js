@@ -74,10 +74,12 @@ thead th { color: var(--soft); }
 `;
 const KEY = { // the legend of each task
   classify: [['neg', 0], ['pos', 1], ['free', 'free support vector'], ['bound', 'at the bound'], ['wrong', 'error'], ['zero', 'f = 0'], ['one', 'f = ±1']],
+  twonorm: [['neg', 0], ['pos', 1], ['free', 'support vector'], ['wrong', 'error'], ['zero', 'f = 0'], ['one', 'f = ±1']],
   oneclass: [['pos', 'point'], ['free', 'free support vector'], ['bound', 'at the bound'], ['wrong', 'outside'], ['zero', 'f = 0']],
   regress: [['neg', 'inside the tube'], ['free', 'on its edge'], ['bound', 'outside: at the bound'], ['zero', 'f'], ['one', 'f ± ε']],
   process: [['neg', 'point'], ['zero', 'mean'], ['band', 'mean ± 2 standard deviations']]
 };
+KEY.nu = KEY.classify;
 const TOOLS = [['move', 'Move', 'drag points'], ['pos', 'Add ◆', 'place points of the second class'], ['neg', 'Add ●', 'place points of the first class'], ['flip', 'Flip', 'change the class of a point'], ['delete', 'Delete', 'delete points'], ['spray', 'Spray', 'spray noise on points']];
 
 const ICONS = { first: 'M2 2h2v12H2zM14 2v12L5 8z', back: 'M11 3v10L4 8z', play: 'M4 2v12l9-6z', pause: 'M3 2h4v12H3zM9 2h4v12H9z', on: 'M5 3v10l7-5z', last: 'M12 2h2v12h-2zM2 2v12l9-6z' };
