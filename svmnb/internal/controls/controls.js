@@ -168,7 +168,11 @@
           tick();
         }
       },
-      follow: function (where) { each(function (el) { el.svmView.follow(where); }); },
+      where: '', // the address of the figure's last state at rest
+      follow: function (where) {
+        this.where = where;
+        each(function (el) { el.svmView.follow(where); });
+      },
       change: function () { // at most one in 30 ms, and always the last
         each(function (el) { el.svmView.sync(); });
         if (!timer) timer = setTimeout(function () {
@@ -263,6 +267,7 @@
         f.setAttribute('spec', JSON.stringify(spec.figure));
         f.setAttribute('engine', spec.id);
         f.setAttribute('tools', 'points');
+        if (run.where) f.setAttribute('state', run.where);
         f.addEventListener('svmnb-rest', function () { run.follow(f.where()); });
         el.insertBefore(f, words);
         done = document.createElement('button');
