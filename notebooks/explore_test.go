@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-rod/rod/lib/input"
 	"github.com/svmnb/svmnb/internal/browsertest"
 	"github.com/svmnb/svmnb/svmnb/static"
 )
@@ -266,6 +267,12 @@ func TestLiveFigureInClassicJupyter(t *testing.T) {
 	if page.Do(&words, `return `+f+`.sub.textContent + `+f+`.proof.textContent`); !strings.Contains(words, "RBF(2) · C = 39.8") || !strings.Contains(words, "Certificate: ") {
 		t.Errorf("it shows %s", words)
 	}
+	// Keys on a point are the figure's, and no shortcuts of Jupyter.
+	page.Do(nil, f+`.focusPoint(0)`)
+	if err := page.Keyboard.Type(input.Key('a')); err != nil {
+		t.Fatal(err)
+	}
+	page.Until(f + `.state.points.length === 301 && Jupyter.notebook.get_cells().length === 1`)
 	page.Do(nil, `wasm.remove(); Jupyter.notebook.kernel.interrupt()`)
 	page.Idle()
 	saved := ""

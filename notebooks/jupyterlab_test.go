@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-rod/rod/lib/input"
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/svmnb/svmnb/internal/browsertest"
 )
@@ -487,6 +488,11 @@ func livingInLab(t *testing.T, s labServer) {
 		page.Do(nil, `const d = `+two+`[1].shadowRoot.querySelector('[data-dial=gamma]'); d.value = 33; d.dispatchEvent(new Event('input')); d.dispatchEvent(new Event('change'))`)
 		page.Until(two + `.every(f => f.rested() && !f.busy() && f.sub.textContent.includes('RBF(2)')) && new Set(` + two + `.map(f => f.where())).size === 1`)
 	}
+	page.Do(nil, f+`.focusPoint(0)`)
+	if err := page.Keyboard.Type(input.Key('a')); err != nil {
+		t.Fatal(err)
+	}
+	page.Until(f + `.state.points.length === 301 && svm.panel.content.widgets.length === 1`)
 	page.Do(nil, `document.querySelector('[data-svm-done]').click()`)
 	page.Until(`!document.querySelector('svmnb-explore')`)
 	page.Idle()

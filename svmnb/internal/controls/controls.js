@@ -267,6 +267,9 @@
         f.setAttribute('spec', JSON.stringify(spec.figure));
         f.setAttribute('engine', spec.id);
         f.setAttribute('tools', 'points');
+        // Keys in the figure are no shortcuts of Jupyter: the attribute is for JupyterLab.
+        f.setAttribute('data-lm-suppress-shortcuts', 'true');
+        f.addEventListener('keydown', function (e) { e.stopPropagation(); });
         if (run.where) f.setAttribute('state', run.where);
         f.addEventListener('svmnb-rest', function () { run.follow(f.where()); });
         el.insertBefore(f, words);

@@ -69,6 +69,7 @@ class Figure extends w.HTMLElement {
     this.proof = make(main, 'p', { class: 'proof' });
     this.run = make(main, 'div', { class: 'run', hidden: '' });
     this.tools = make(main, 'div', { class: 'row bar', role: 'group', 'aria-label': 'Tools' });
+    this.beside = make(body, 'div', { class: 'beside', hidden: '' });
     this.side = make(body, 'div', { class: 'side' });
     this.below = make(all, 'div');
     this.said = make(root, 'p', { class: 'sr', role: 'status', 'aria-live': 'polite' });

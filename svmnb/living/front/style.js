@@ -11,6 +11,8 @@ const STYLE = `
 .key svg { width: 1.25em; height: 1.25em; vertical-align: -.3em; margin-right: .35em; overflow: visible; }
 .body { display: grid; grid-template-columns: minmax(0, 1fr); gap: .6em 1.6em; align-items: start; }
 @container (min-width: 760px) { .body { grid-template-columns: minmax(0, 1fr) calc(15.5 * var(--u)); } }
+@container (min-width: 980px) { .body:has(.pinned) { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr) calc(15.5 * var(--u)); } }
+@container (min-width: 760px) and (max-width: 979px) { .beside { grid-column: 1; } .side { grid-row: 1 / 3; grid-column: 2; } }
 .plot { position: relative; }
 .plot canvas { display: block; width: 100%; }
 .plot > svg { position: absolute; inset: 0; width: 100%; height: 100%; overflow: hidden; }
@@ -61,7 +63,7 @@ button[aria-pressed=true] { background: var(--ink); color: var(--page); border-c
 details { margin-top: .5em; font-size: calc(.875 * var(--u)); }
 summary { cursor: pointer; color: var(--soft); min-height: calc(1.5 * var(--u)); }
 textarea { width: 100%; min-height: 5.5em; font: calc(.8125 * var(--u))/1.4 ui-monospace, monospace; }
-.pinned { margin: .8em 0 0; }
+.pinned { margin: 0 0 .8em; }
 .pinned img { max-width: 100%; height: auto; display: block; border: 1px solid var(--line); border-radius: 8px; }
 .pinned p { margin: .3em 0; color: var(--soft); font-size: calc(.875 * var(--u)); }
 table { border-collapse: collapse; margin: .5em 0; font-size: calc(.8125 * var(--u)); font-variant-numeric: tabular-nums; }

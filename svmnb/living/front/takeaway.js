@@ -29,11 +29,15 @@ const Takeaway = {
     if (!navigator.clipboard) return done(false);
     navigator.clipboard.writeText(text).then(() => done(true), () => done(false));
   },
-  pin() {
-    const box = make(this.results, 'div', { class: 'pinned' }), text = this.title_.textContent + '. ' + this.sub.textContent;
-    make(box, 'img', { src: 'data:image/svg+xml,' + encodeURIComponent(this.picture()), alt: text, width: this.width });
+  pin() { // this picture stays beside the figure, to compare two settings
+    const box = make(this.beside, 'div', { class: 'pinned' }), text = this.title_.textContent + '. ' + this.sub.textContent;
+    make(box, 'img', { src: 'data:image/svg+xml,' + encodeURIComponent(this.picture()), alt: text });
     make(box, 'p', {}, this.proof.textContent);
-    this.button(box, 'Remove', 'Remove this picture', () => box.remove());
+    this.button(box, 'Remove', 'Remove this picture', () => {
+      box.remove();
+      this.beside.hidden = !this.beside.childElementCount;
+    });
+    this.beside.hidden = false;
   },
   paste(text) {
     const rows = text.trim().split(/\r?\n/).map(l => l.split(/[,;\t]/).map(v => v.trim())).filter(r => r.length > 1);
