@@ -131,8 +131,8 @@ func withPictures(page string) (string, error) {
 		if first {
 			style, first = "<style>"+p.CSS+"</style>", false
 		}
-		return style + strings.TrimSuffix(element, "</svmnb-figure>") + fmt.Sprintf(`<b>%s</b><small>%s</small><button type="button" aria-label="%s">%s<span>Touch it: it trains in this page</span></button><small>%s</small></svmnb-figure>`,
-			html.EscapeString(p.Title), html.EscapeString(p.Sub), html.EscapeString("Start: "+p.Title), p.SVG, html.EscapeString(p.Proof))
+		return style + strings.TrimSuffix(element, "</svmnb-figure>") + fmt.Sprintf(`<b>%s</b><small>%s</small><div>%s<button type="button">Touch it: it trains in this page</button></div><small>%s</small></svmnb-figure>`,
+			html.EscapeString(p.Title), html.EscapeString(p.Sub), p.SVG, html.EscapeString(p.Proof))
 	}), failed
 }
 

@@ -40,6 +40,9 @@ import (
 // for the data. The button Done or the notebook's interrupt ends the cell. The last picture
 // and its line stay in the notebook.
 //
+// If the engine of living figures has the machine (see [Living]), the page shows a living
+// figure, in which the reader can also drag, place and delete points. The program answers it.
+//
 // x is a [svmnb.Classifier], [svmnb.MultiClassifier], [svmnb.Regressor] or gp.Process, or a
 // data set. A data set is classified; if it has more than ten different targets without
 // names, it is regressed. A slider spans the values from 1/1000 to 1000 times that of the

@@ -23,9 +23,10 @@ import (
 
 // Living makes a living figure of x in the site and in exported pages: with the sliders of
 // [Explore], trained in the page without a kernel. The notebook itself shows nothing for it. x
-// is an argument of Explore; a machine that the engine of living figures lacks, such as one of
-// several classes, or with more than two features or 1000 points, is left out. The errors are
-// those of Explore.
+// is an argument of Explore. The engine of living figures has machines for two classes (1-norm
+// and 2-norm soft margin, ν) and one class with two features, and ε-regressions and Gaussian
+// processes with one, of up to 1000 points and without weights. Others are left out. The
+// errors are those of Explore.
 func Living(x any) error {
 	e, err := explore(x)
 	if err == nil {
