@@ -581,6 +581,11 @@ func TestPlayground(t *testing.T) {
 	p.Do(nil, `const f = `+fig+`; f.certain.checked = true; f.ask(); f.shadowRoot.querySelector('details').open = true; f.race(); f.pin()`)
 	p.Until(fig + `.shadowRoot.querySelectorAll('.race tbody tr').length === 6`)
 	rested(p, fig)
+	var sizes []float64
+	p.Do(&sizes, `const f = `+fig+`, a = f.plot.getBoundingClientRect(), b = f.shadowRoot.querySelector('.pinned img').getBoundingClientRect(); return [a.width, b.width, b.left - a.right]`)
+	if math.Abs(sizes[0]-sizes[1]) > 4 || sizes[2] < 0 {
+		t.Errorf("a figure %g wide has beside it, at %g, a picture %g wide", sizes[0], sizes[2], sizes[1])
+	}
 	for _, look := range []browsertest.Options{{}, {Dark: true}, {Width: 400}, {Dark: true, Width: 400}} {
 		p.Look(look)
 		p.Until(fig + `.width < ` + map[bool]string{true: "400", false: "1e9"}[look.Width == 400])

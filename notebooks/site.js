@@ -76,7 +76,7 @@
     const figure = document.getElementById(location.hash.slice(1).split('=')[0])
     if (figure && figure.localName === 'svmnb-figure' && location.hash.includes('=')) wake(figure)
   }
-  addEventListener('hashchange', shared)
+  window.addEventListener('hashchange', shared)
   shared()
 
   // The contents are open where they stand beside the page.

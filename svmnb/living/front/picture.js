@@ -166,7 +166,7 @@ function ticks(e, most) {
 L.still = function (given) {
   const s = specOf(given), colours = { page: 'var(--page)' };
   for (const k in light) if (k !== 'series' && k !== 'page') colours[k] = 'var(--svm-' + k + ')';
-  const a = read(w.Float64Array.from(new w.Float32Array(decode(s.still).buffer))), box = { x: 52, y: 8, w: 598, h: s.d > 1 ? 395 : 347 }, pen = svgPen('svm-' + s.name.replace(/\W/g, '') + '-');
+  const a = read(w.Float64Array.from(new w.Float32Array(decode(s.still).buffer))), box = { x: 52, y: 8, w: 598, h: s.d > 1 ? 395 : 347 }, pen = svgPen('still-' + s.name.replace(/\W/g, '') + '-');
   a.view = stillView(viewOf(s, s.points), s.d);
   const f = Object.assign({ state: start(s), answer: a, colours: colours, width: 660, height: box.h + 52, box: box, view: equalIn(s, viewOf(s, s.points), box) }, Picture);
   f.scene(pen);

@@ -31,13 +31,14 @@ const Takeaway = {
   },
   pin() { // this picture stays beside the figure, to compare two settings
     const box = make(this.beside, 'div', { class: 'pinned' }), text = this.title_.textContent + '. ' + this.sub.textContent;
+    this.beside.hidden = false;
+    this.resize(); // both get one size
     make(box, 'img', { src: 'data:image/svg+xml,' + encodeURIComponent(this.picture()), alt: text });
     make(box, 'p', {}, this.proof.textContent);
     this.button(box, 'Remove', 'Remove this picture', () => {
       box.remove();
       this.beside.hidden = !this.beside.childElementCount;
     });
-    this.beside.hidden = false;
   },
   paste(text) {
     const rows = text.trim().split(/\r?\n/).map(l => l.split(/[,;\t]/).map(v => v.trim())).filter(r => r.length > 1);
