@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-rod/rod/lib/input"
 	"github.com/svmnb/svmnb/internal/browsertest"
 	"github.com/svmnb/svmnb/svmnb/static"
 )
@@ -22,7 +23,10 @@ const exploreCell = `import (
 )
 
 %%
-play.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10))`
+play.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10).Balanced())`
+
+// livingCell explores a machine that the engine of living figures has.
+var livingCell = strings.Replace(exploreCell, ".Balanced()", "", 1)
 
 // moveDials are the reader's hands in a page: move sets a slider and returns how many
 // milliseconds later the picture of the setting is there, drawn.
@@ -88,7 +92,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 		return s
 	}
 	begin()
-	if got, want := line(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10)"; got != want {
+	if got, want := line(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).Balanced()"; got != want {
 		t.Errorf("it begins with %s, want %s", got, want)
 	}
 	var times []float64
@@ -155,7 +159,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 	last = line()
 	page.Do(nil, `document.querySelector('[data-svm-done]').click()`)
 	page.Idle()
-	if html := saved(); !strings.Contains(html, last) || last != "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1000)" {
+	if html := saved(); !strings.Contains(html, last) || last != "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1000).Balanced()" {
 		t.Errorf("the saved output lacks %s: %.300s", last, html)
 	}
 	if base == "/" { // elsewhere GoNB's channel fails, aloud
@@ -178,9 +182,9 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 // has no page, else after a moment.
 func TestExploreWithoutPage(t *testing.T) {
 	t.Parallel()
-	silent := strings.Replace(exploreCell, "%%\n", "%%\nos.Setenv(\"GONB_JUPYTER_KERNEL_ID\", \"0\")\n", 1)
-	wrong := strings.Replace(exploreCell, ".C(10)", ".C(-10)", 1)
-	nb := code(exploreCell, silent, wrong)
+	silent := strings.Replace(livingCell, "%%\n", "%%\nos.Setenv(\"GONB_JUPYTER_KERNEL_ID\", \"0\")\n", 1)
+	wrong := strings.Replace(livingCell, ".C(10)", ".C(-10)", 1)
+	nb := code(livingCell, silent, wrong)
 	if err := run(t.Context(), realKernel(t), nb, 2*time.Minute, io.Discard); err != nil {
 		t.Fatal(err)
 	}
@@ -217,5 +221,95 @@ func TestExploreWithoutPage(t *testing.T) {
 		if charts != 1 || !strings.Contains(all, "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10)") || strings.Contains(all, "No page has answered") != (i == 1) {
 			t.Errorf("cell %d has %d charts and says %q", i, charts, all)
 		}
+	}
+}
+
+// The living figure of a live notebook asks the kernel: a dragged point and a slider train
+// there. The pictures are those of WebAssembly, mark for mark. The interrupt ends the cell
+// without a word, and the last picture stays with the points as they are.
+func TestLiveFigureInClassicJupyter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs the real kernel, which -short leaves out")
+	}
+	dir := t.TempDir()
+	const base = "/some/where/"
+	address := browsertest.Serve(t, dir, func(ctx context.Context, args []string) error {
+		cmd := exec.CommandContext(ctx, "jupyter-notebook", append(args, "--NotebookApp.base_url="+base)...)
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 10 * time.Second
+		return cmd.Run()
+	}) + base + "notebooks/living.ipynb"
+	file := putNotebook(t, dir, "living.ipynb", livingCell)
+	page := browsertest.OpenNotebook(t, address, browsertest.Options{Height: 1400})
+	page.Do(nil, `Jupyter.notebook.execute_all_cells()`)
+	const f = `document.querySelector('svmnb-explore')`
+	page.Until(f + ` && ` + f + `.answer`)
+	rested(page.Page, f)
+	var words string
+	if page.Do(&words, `return `+f+`.code.textContent`); !strings.HasSuffix(words, "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).SMO().MustFit().Show(svmnb.Margins)") {
+		t.Errorf("it begins with %s", words)
+	}
+	photograph(t, page.Page, "explore-living", browsertest.Options{})
+
+	engine, err := livingEngine(t.Context(), "..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page.Do(nil, `window.svmnbLivingEngine = `+engine+`
+		const g = document.createElement('svmnb-explore')
+		g.setAttribute('spec', `+f+`.getAttribute('spec'))
+		document.querySelector('.output_area .output_subarea').append(g)
+		window.wasm = g
+		svmnbLiving.limits.rest = 0`)
+	drag := `const f = ` + f + `; f.keep(); f.moveTo(3, f.state.points[3].x + 0.125, f.state.points[3].x2 - 0.25); f.ask(true); f.ask()`
+	slide := `for (const [name, at] of [['C', 36], ['gamma', 33]]) { const d = ` + f + `.shadowRoot.querySelector('[data-dial="' + name + '"]'); d.value = at; d.dispatchEvent(new Event('input')); d.dispatchEvent(new Event('change')) }`
+	for _, act := range []string{`` + f + `.ask()`, drag, slide, `const f = ` + f + `; f.state.kernel = 2; f.sync(); f.ask()`, `const f = ` + f + `; f.state.kernel = 0; f.state.method = 2; f.sync(); f.ask()`} {
+		page.Do(nil, act)
+		rested(page.Page, f)
+		page.Do(nil, `wasm.goWhere(`+f+`.where())`)
+		rested(page.Page, `wasm`)
+		var differ []string
+		page.Do(&differ, `const marks = f => f.picture().split(/(?=<)/).sort(), a = marks(`+f+`), b = marks(wasm); return a.length < 300 ? ['few marks'] : a.filter((m, i) => m !== b[i])`)
+		if len(differ) > 0 {
+			t.Errorf("%s: %d marks differ from those of WebAssembly: %.300q", act, len(differ), differ)
+		}
+	}
+	if page.Do(&words, `return `+f+`.sub.textContent + `+f+`.proof.textContent`); !strings.Contains(words, "RBF(2) · C = 39.8") || !strings.Contains(words, "Certificate: ") {
+		t.Errorf("it shows %s", words)
+	}
+	// Keys on a point are the figure's, and no shortcuts of Jupyter.
+	page.Do(nil, f+`.focusPoint(0)`)
+	if err := page.Keyboard.Type(input.Key('a')); err != nil {
+		t.Fatal(err)
+	}
+	page.Until(f + `.state.points.length === 301 && Jupyter.notebook.get_cells().length === 1`)
+	page.Do(nil, `wasm.remove(); Jupyter.notebook.kernel.interrupt()`)
+	page.Idle()
+	saved := ""
+	for range 40 {
+		page.Save()
+		nb, err := readNotebook(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outs, err := codeCells(nb)[0].outputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved = ""
+		for _, o := range outs {
+			if o.kind != "display_data" {
+				t.Errorf("the cell has an output of kind %s: %v", o.kind, o)
+			}
+			h, _ := o.data["text/html"].(string)
+			saved += h
+		}
+		if strings.Contains(saved, "(ds)") && !strings.Contains(saved, "svmnbControls") {
+			break
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
+	if strings.Contains(saved, "svmnbControls") || strings.Contains(saved, "svmnbLiving") || !strings.Contains(saved, "S.draw(") || !strings.Contains(saved, "ds := datasets.New([][]float64{{") || !strings.Contains(saved, "svmnb.Classify(ds).Kernel(kernels.RBF(2)).C(39.8).Using(solvers.ConjugateSMO{})") {
+		t.Errorf("saved are %d bytes, controls: %v: …%s", len(saved), strings.Contains(saved, "svmnbControls"), saved[max(0, len(saved)-600):])
 	}
 }

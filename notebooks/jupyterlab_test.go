@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-rod/rod/lib/input"
 	"github.com/go-rod/rod/lib/proto"
 	"github.com/svmnb/svmnb/internal/browsertest"
 )
@@ -36,6 +37,8 @@ func TestJupyterLab(t *testing.T) {
 		{"explore", inLab, exploreInLab},
 		{"explore in Notebook 7", inNotebook7, exploreInLab},
 		{"explore in two views", inLab, exploreInTwoViews},
+		{"living figure", inLab, livingInLab},
+		{"living figure in Notebook 7", inNotebook7, livingInLab},
 		{"explore in two notebooks", inLab, exploreInTwoNotebooks},
 		{"kernel restarted", inLab, exploreAfterRestart},
 		{"page opened again", inLab, exploreAfterReload},
@@ -350,7 +353,7 @@ const hands = `
 		input.dispatchEvent(new Event('input'))
 	}`
 
-const firstLine = "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10)"
+const firstLine = "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).Balanced()"
 
 // begin runs all cells and waits for the controls.
 func begin(page browsertest.LabNotebook) {
@@ -455,6 +458,59 @@ func exploreInTwoViews(t *testing.T, s labServer) {
 	page.Do(nil, `document.querySelectorAll('[data-svm-done]')[1].click()`)
 	page.Until(`!document.querySelector('[data-svm-dial]')`)
 	page.Idle()
+	checkLabErrors(t, page.Page)
+}
+
+// The living figure of Explore asks the kernel: a point is dragged by the mouse. In JupyterLab, a
+// figure in a view of its own follows. Done ends the cell, and the picture stays.
+func livingInLab(t *testing.T, s labServer) {
+	page := s.put(t, livingCell)
+	page.Start("notebook:run-all-cells", "{}")
+	const f = `document.querySelector('svmnb-explore')`
+	page.Until(f + ` && ` + f + `.answer`)
+	rested(page.Page, f)
+	var at struct{ X, Y float64 }
+	page.Do(nil, f+`.scrollIntoView({block: 'center'})`)
+	page.Do(&at, `const f = `+f+`; f.log = []; const r = f.dots[f.answer.alpha.findIndex(v => v > 0 && v < 10)].getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}`)
+	if page.Mouse.MoveTo(proto.NewPoint(at.X, at.Y)) != nil || page.Mouse.Down(proto.InputMouseButtonLeft, 1) != nil {
+		t.Fatal("the mouse does not move")
+	}
+	for k := 1.0; k <= 40; k++ {
+		if err := page.Mouse.MoveTo(proto.NewPoint(at.X+k, at.Y-k/2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := page.Mouse.Up(proto.InputMouseButtonLeft, 1); err != nil {
+		t.Fatal(err)
+	}
+	rested(page.Page, f)
+	var drag dragged
+	page.Do(&drag, strings.ReplaceAll(seeDrag, "svmnb-figure", "svmnb-explore"))
+	t.Logf("%d pictures while a point is dragged; from a move to its picture %.0f ms at the median, %.0f at p95", drag.Drawn, drag.Median, drag.P95)
+	if drag.Moved != 1 || drag.Drawn < 2 {
+		t.Errorf("%d points have moved in %d pictures", drag.Moved, drag.Drawn)
+	}
+	photograph(t, page.Page, s.name, browsertest.Options{})
+	if s.page == inLab {
+		page.Do(nil, `svm.panel.content.activeCellIndex = 0`)
+		page.Command("notebook:create-output-view", "{}")
+		const two = `Array.from(document.querySelectorAll('svmnb-explore'))`
+		page.Until(two + `.length === 2 && ` + two + `.every(f => f.answer && f.rested() && !f.busy() && f.where().includes('&p='))`)
+		page.Do(nil, `const d = `+two+`[1].shadowRoot.querySelector('[data-dial=gamma]'); d.value = 33; d.dispatchEvent(new Event('input')); d.dispatchEvent(new Event('change'))`)
+		page.Until(two + `.every(f => f.rested() && !f.busy() && f.sub.textContent.includes('RBF(2)')) && new Set(` + two + `.map(f => f.where())).size === 1`)
+	}
+	page.Do(nil, f+`.focusPoint(0)`)
+	if err := page.Keyboard.Type(input.Key('a')); err != nil {
+		t.Fatal(err)
+	}
+	page.Until(f + `.state.points.length === 301 && svm.panel.content.widgets.length === 1`)
+	page.Do(nil, `document.querySelector('[data-svm-done]').click()`)
+	page.Until(`!document.querySelector('svmnb-explore')`)
+	page.Idle()
+	text, charts := s.saved(t, page)
+	if len(charts) != 1 || carried(text) != 1 || strings.Contains(text, "svmnbControls") || strings.Contains(text, "svmnbLiving") {
+		t.Errorf("%d charts and %d libraries are saved, controls: %v", len(charts), carried(text), strings.Contains(text, "svmnbControls"))
+	}
 	checkLabErrors(t, page.Page)
 }
 

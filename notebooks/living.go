@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html"
 	"os"
@@ -16,6 +17,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dop251/goja"
 	"github.com/svmnb/svmnb/svmnb/living"
 )
 
@@ -73,22 +75,119 @@ var engines struct {
 // hasLiving reports whether a page has living figures.
 func hasLiving(page string) bool { return strings.Contains(page, living.Beginning) }
 
-// figured matches a living figure in the output of Explore.
-var figured = regexp.MustCompile(living.Beginning + ` spec="([^"]*)"></svmnb-figure>`)
+// figured matches a living figure: one of Explore, which has its data, or one that names them.
+var figured = regexp.MustCompile(living.Beginning + `([^>]*?)(?: spec="([^"]*)")?([^>]*)></svmnb-figure>`)
 
-// withStills gives the living figures of a page the still pictures that they show at first.
+// dataName matches the attribute that names the data.
+var dataName = regexp.MustCompile(`\bdata="([^"]*)"`)
+
+// specified returns the specification of an element that figured has matched, with its still
+// picture.
+func specified(match []string) (s living.Spec, ok bool) {
+	if match[2] != "" {
+		ok = json.Unmarshal([]byte(html.UnescapeString(match[2])), &s) == nil
+		return s.Stilled(), ok
+	}
+	name := "moons"
+	if m := dataName.FindStringSubmatch(match[1] + match[3]); m != nil {
+		name = m[1]
+	}
+	s, err := living.Named(name)
+	return s, err == nil
+}
+
+// withStills gives the living figures of a page of one file the still pictures that they show
+// at first. The page has the script that draws them.
 func withStills(page string) string {
 	return figured.ReplaceAllStringFunc(page, func(element string) string {
-		var s living.Spec
-		if json.Unmarshal([]byte(html.UnescapeString(figured.FindStringSubmatch(element)[1])), &s) != nil {
+		match := figured.FindStringSubmatch(element)
+		s, ok := specified(match)
+		if !ok || match[2] == "" {
 			return element
 		}
-		with, err := s.Stilled().Element()
-		if err != nil {
-			return element
+		if with, err := s.Element(); err == nil {
+			return with
 		}
-		return with
+		return element
 	})
+}
+
+// withPictures gives the living figures of the site their still pictures as SVG, since its
+// pages load no script of living figures until a reader touches one.
+func withPictures(page string) (string, error) {
+	var failed error
+	first := true
+	return figured.ReplaceAllStringFunc(page, func(element string) string {
+		s, ok := specified(figured.FindStringSubmatch(element))
+		if !ok || s.Still == "" {
+			return element
+		}
+		p, err := stillOf(s)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			return element
+		}
+		style := ""
+		if first {
+			style, first = "<style>"+p.CSS+"</style>", false
+		}
+		return style + strings.TrimSuffix(element, "</svmnb-figure>") + fmt.Sprintf(`<b>%s</b><small>%s</small><div>%s<button type="button">Touch it: it trains in this page</button></div><small>%s</small></svmnb-figure>`,
+			html.EscapeString(p.Title), html.EscapeString(p.Sub), p.SVG, html.EscapeString(p.Proof))
+	}), failed
+}
+
+// stillPicture is what a page shows of a figure before it is touched.
+type stillPicture struct{ Title, Sub, Proof, SVG, CSS string }
+
+// stillOf draws the still picture of a specification with the script that draws it in the page.
+func stillOf(s living.Spec) (stillPicture, error) {
+	stills.Lock()
+	defer stills.Unlock()
+	text, err := json.Marshal(s)
+	if err != nil {
+		return stillPicture{}, err
+	}
+	if p, ok := stills.drawn[string(text)]; ok {
+		return p, nil
+	}
+	if stills.vm == nil {
+		vm := goja.New()
+		script, err := living.Script()
+		if err != nil {
+			return stillPicture{}, err
+		}
+		if err := vm.Set("atob", func(s string) string {
+			b, _ := base64.StdEncoding.DecodeString(s) // our own
+			runes := make([]rune, len(b))
+			for i, c := range b {
+				runes[i] = rune(c)
+			}
+			return string(runes)
+		}); err != nil {
+			return stillPicture{}, err
+		}
+		if _, err := vm.RunString("var window = globalThis, document = {}, customElements = {get() {}, define() {}}, HTMLElement = class {};" + script); err != nil {
+			return stillPicture{}, fmt.Errorf("living.js: %w", err)
+		}
+		stills.vm, stills.drawn = vm, map[string]stillPicture{}
+	}
+	v, err := stills.vm.RunString("JSON.stringify(svmnbLiving.still(" + string(text) + "))")
+	if err != nil {
+		return stillPicture{}, fmt.Errorf("the still picture of %s: %w", s.Name, err)
+	}
+	var p stillPicture
+	if err := json.Unmarshal([]byte(v.String()), &p); err != nil {
+		return p, err
+	}
+	p.CSS = stills.vm.Get("svmnbLiving").ToObject(stills.vm).Get("stillCSS").String()
+	stills.drawn[string(text)] = p
+	return p, nil
+}
+
+var stills struct {
+	sync.Mutex
+	vm    *goja.Runtime // nil until it is needed
+	drawn map[string]stillPicture
 }
 
 // livingHere begins the engine inside a page.
@@ -122,7 +221,10 @@ func (w *site) renderPlayground(p *sitePage) error {
 	if err != nil {
 		return err
 	}
-	p.title, p.body = "Playground", string(data)
+	p.title = "Playground"
+	if p.body, err = withPictures(string(data)); err != nil {
+		return err
+	}
 	p.headings = []heading{{1, "playground", p.title}}
 	return nil
 }

@@ -11,7 +11,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-rod/rod/lib/input"
 	"github.com/go-rod/rod/lib/proto"
@@ -164,36 +166,13 @@ func TestLivingDrag(t *testing.T) {
 		}
 		step(mouse.Up(proto.InputMouseButtonLeft, 1))
 		rested(p, fig)
-		var seen struct {
-			Drawn   int
-			X       [][]float64
-			Y       []float64
-			Alpha   []float64
-			Gap     float64
-			Address string
-			Median  float64
-			P95     float64
-		}
-		p.Do(&seen, `const f = `+fig+`, d = f.log.filter(e => e.hurry).map(e => e.drawn - e.since).sort((a, b) => a - b);
-			return {drawn: d.length, x: f.state.points.map(p => [p.x, p.x2]), y: f.state.points.map(p => p.y), alpha: Array.from(f.answer.alpha), gap: f.answer.gap, address: svmnbLiving.parts.address(f.state), median: d[d.length >> 1], p95: d[Math.floor(0.95 * d.length)]}`)
+		var seen dragged
+		p.Do(&seen, seeDrag)
 		t.Logf("%d points: %d pictures for %d moves; from a move to its picture %.1f ms at the median, %.1f at p95", n, seen.Drawn, moves, seen.Median, seen.P95)
 		if seen.Drawn < moves/4 {
 			t.Errorf("%d points: %d pictures for %d moves", n, seen.Drawn, moves)
 		}
-		start := datasets.Moons(n, 0.2, 42)
-		if slices.Equal(seen.X[int(at.I)], start.X[int(at.I)]) {
-			t.Error("the point has not moved")
-		}
-		ds := datasets.New(seen.X, seen.Y)
-		fit := svmnb.Classify(ds).Kernel(kernels.RBF(2)).C(10).SMO().MustFit()
-		for i, v := range seen.Alpha {
-			if math.Abs(v-fit.Alpha[i]) > 1e-9 {
-				t.Fatalf("%d points: α[%d] is %g, the library has %g", n, i, v, fit.Alpha[i])
-			}
-		}
-		if math.Abs(seen.Gap-fit.Certificate.Gap) > 1e-9 {
-			t.Errorf("%d points: gap %g, the library has %g", n, seen.Gap, fit.Certificate.Gap)
-		}
+		seen.check(t, n)
 		// The address has the state, to the bit.
 		var same bool
 		p.Do(&same, `const f = `+fig+`, st = svmnbLiving.parts.fromAddress(`+fmt.Sprintf("%q", seen.Address)+`, f.state.spec);
@@ -204,6 +183,75 @@ func TestLivingDrag(t *testing.T) {
 	}
 	if errs := p.Errors(); len(errs) > 0 {
 		t.Errorf("%q", errs)
+	}
+}
+
+// In Firefox too, from a file and from a server, a point among 200 and among 500 is dragged, and
+// the certificate is that of the library. Times are printed and not judged.
+func TestLivingInFirefox(t *testing.T) {
+	t.Parallel()
+	dir := livingPage(t, `<svmnb-figure data="moons"></svmnb-figure>`)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	f := browsertest.OpenFirefox(t, filepath.Join(dir, "page.html"))
+	for _, n := range []int{200, 500} {
+		if n == 500 {
+			f.Navigate(server.URL + "/page.html")
+		}
+		rested := fig + `.asked && !` + fig + `.busy() && ` + fig + `.rested() && ` + fig + `.answer.converged`
+		f.Do(nil, `const old = `+fig+`, f = document.createElement('svmnb-figure'); f.setAttribute('spec', `+fmt.Sprintf("%q", moonsSpec(t, n))+`); old.replaceWith(f); f.log = []`)
+		f.Until(fig + `.width > 0`)
+		f.Do(nil, fig+`.ask()`)
+		f.Until(rested)
+		var at struct{ X, Y float64 }
+		f.Do(&at, `const f = `+fig+`, a = f.answer, i = a.alpha.findIndex((v, k) => v > 0 && v < 10), r = f.dots[i].getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}`)
+		places := [][2]float64{{at.X, at.Y}}
+		for k := 1.0; k <= 60; k++ {
+			places = append(places, [2]float64{at.X + 70*math.Sin(k/8), at.Y + 45*math.Sin(1.7*k/8)})
+		}
+		f.Drag(places, 16*time.Millisecond)
+		f.Until(rested)
+		var seen dragged
+		f.Do(&seen, seeDrag)
+		t.Logf("%d points, %s: %d pictures; from a move to its picture %.1f ms at the median, %.1f at p95", n, seen.From, seen.Drawn, seen.Median, seen.P95)
+		if seen.Drawn < 5 {
+			t.Errorf("%d points: %d pictures", n, seen.Drawn)
+		}
+		seen.check(t, n)
+	}
+}
+
+// dragged is what a test sees of a figure after a drag, by seeDrag.
+type dragged struct {
+	Drawn, Moved int
+	X            [][]float64
+	Y            []float64
+	Alpha        []float64
+	Gap          float64
+	Address      string
+	From         string
+	Median, P95  float64
+}
+
+const seeDrag = `const f = ` + fig + `, d = f.log.filter(e => e.hurry).map(e => e.drawn - e.since).sort((a, b) => a - b);
+	return {drawn: d.length, x: f.state.points.map(p => [p.x, p.x2]), y: f.state.points.map(p => p.y), alpha: Array.from(f.answer.alpha), gap: f.answer.gap, from: location.protocol,
+		moved: f.state.points.filter((p, i) => p.x !== f.state.spec.points[i].x).length,
+		address: svmnbLiving.parts.address(f.state), median: d[d.length >> 1], p95: d[Math.floor(0.95 * d.length)]}`
+
+// check compares the figure of n moons with the library.
+func (seen *dragged) check(t *testing.T, n int) {
+	t.Helper()
+	if seen.Moved != 1 {
+		t.Errorf("%d points: %d points have moved", n, seen.Moved)
+	}
+	fit := svmnb.Classify(datasets.New(seen.X, seen.Y)).Kernel(kernels.RBF(2)).C(10).SMO().MustFit()
+	for i, v := range seen.Alpha {
+		if math.Abs(v-fit.Alpha[i]) > 1e-9 {
+			t.Fatalf("%d points: α[%d] is %g, the library has %g", n, i, v, fit.Alpha[i])
+		}
+	}
+	if math.Abs(seen.Gap-fit.Certificate.Gap) > 1e-9 {
+		t.Errorf("%d points: gap %g, the library has %g", n, seen.Gap, fit.Certificate.Gap)
 	}
 }
 
@@ -429,6 +477,56 @@ func TestExploreLivesInPages(t *testing.T) {
 	}
 }
 
+// A page of the site asks for nothing more than its style and its search until a reader
+// touches a figure: by a click, by a key, or by an address that has a state.
+func costsNothing(t *testing.T, dir string) {
+	t.Helper()
+	asked := make(chan string, 100)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		http.FileServer(http.Dir(dir)).ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	p := browsertest.Open(t, server.URL+"/playground.html", browsertest.Options{Offline: true})
+	loaded := func() (list []string) {
+		for len(asked) > 0 {
+			if path := <-asked; strings.Contains(path, "living") {
+				list = append(list, path)
+			}
+		}
+		return list
+	}
+	for _, page := range []string{"playground.html", "notebooks/09-kernels.html"} {
+		if err := p.Navigate(server.URL + "/" + page); err != nil {
+			t.Fatal(err)
+		}
+		p.Until(`document.readyState === 'complete' && ` + fig + `.querySelector('svg').getBoundingClientRect().width > 300`)
+		p.Do(nil, `document.querySelector('a').dispatchEvent(new Event('pointerdown', {bubbles: true})); `+fig+`.querySelector('button').focus(); scrollTo(0, 200)`)
+		time.Sleep(200 * time.Millisecond)
+		if list := loaded(); len(list) > 0 {
+			t.Errorf("%s loads %q before a touch", page, list)
+		}
+	}
+	if err := p.Keyboard.Type(input.Enter); err != nil {
+		t.Fatal(err)
+	}
+	rested(p, fig)
+	if list := loaded(); !slices.Equal(list, []string{"/assets/living.js", "/assets/living-engine.js"}) {
+		t.Errorf("a touch loads %q", list)
+	}
+	var active string
+	if p.Do(&active, `const e = `+fig+`.shadowRoot.activeElement; return e ? e.getAttribute('aria-label') : ''`); !strings.HasPrefix(active, "point 0,") {
+		t.Errorf("after Enter the focus is at %q", active)
+	}
+	if err := p.Navigate(server.URL + "/playground.html#play=data=circles"); err != nil {
+		t.Fatal(err)
+	}
+	p.Until(`document.readyState === 'complete' && ` + fig + `.state && ` + fig + `.state.spec.name === 'circles'`)
+	if errs := p.Errors(); len(errs) > 0 {
+		t.Errorf("%q", errs)
+	}
+}
+
 // The playground and its stories: each link gives another machine, and nothing hinders people.
 func TestPlayground(t *testing.T) {
 	t.Parallel()
@@ -441,6 +539,7 @@ func TestPlayground(t *testing.T) {
 	if err := w.write(); err != nil {
 		t.Fatal(err)
 	}
+	costsNothing(t, out)
 	p := browsertest.Open(t, filepath.Join(out, "playground.html"), browsertest.Options{Offline: true})
 	audit := accessibility(t)
 	audit(p, "playground.html, still")
@@ -467,8 +566,8 @@ func TestPlayground(t *testing.T) {
 	if err := p.Navigate("file://" + filepath.ToSlash(filepath.Join(out, "notebooks", "09-kernels.html"))); err != nil {
 		t.Fatal(err)
 	}
-	p.Until(`document.readyState === 'complete' && ` + fig + `.answer`)
-	p.Do(nil, fig+`.ask()`)
+	p.Until(`document.readyState === 'complete' && ` + fig)
+	p.Do(nil, fig+`.querySelector('button').click()`)
 	rested(p, fig)
 	if err := p.Navigate(last); err != nil {
 		t.Fatal(err)
@@ -482,6 +581,11 @@ func TestPlayground(t *testing.T) {
 	p.Do(nil, `const f = `+fig+`; f.certain.checked = true; f.ask(); f.shadowRoot.querySelector('details').open = true; f.race(); f.pin()`)
 	p.Until(fig + `.shadowRoot.querySelectorAll('.race tbody tr').length === 6`)
 	rested(p, fig)
+	var sizes []float64
+	p.Do(&sizes, `const f = `+fig+`, a = f.plot.getBoundingClientRect(), b = f.shadowRoot.querySelector('.pinned img').getBoundingClientRect(); return [a.width, b.width, b.left - a.right]`)
+	if math.Abs(sizes[0]-sizes[1]) > 4 || sizes[2] < 0 {
+		t.Errorf("a figure %g wide has beside it, at %g, a picture %g wide", sizes[0], sizes[2], sizes[1])
+	}
 	for _, look := range []browsertest.Options{{}, {Dark: true}, {Width: 400}, {Dark: true, Width: 400}} {
 		p.Look(look)
 		p.Until(fig + `.width < ` + map[bool]string{true: "400", false: "1e9"}[look.Width == 400])

@@ -180,7 +180,10 @@ func (w *site) render(p *sitePage) (err error) {
 		if p.body, p.math, err = renderNotebook(md, nb, filepath.Dir(file)); err != nil {
 			return err
 		}
-		if p.body, err = w.aside(p, withStills(p.body)); err != nil {
+		if p.body, err = withPictures(p.body); err != nil {
+			return err
+		}
+		if p.body, err = w.aside(p, p.body); err != nil {
 			return err
 		}
 		if len(nb.cells) > 0 && nb.cells[0].kind() == "markdown" {
@@ -434,8 +437,7 @@ func (w *site) frame(address, title string, math bool, body string) error {
 		tail += fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/echarts.js"))
 	}
 	if hasLiving(body) {
-		w.living = true
-		tail += fmt.Sprintf("<script src=\"%s\"></script>\n", to("assets/living.js"))
+		w.living = true // site.js loads living.js when a reader touches a figure
 	}
 	// 'self' allows the site's own files if it is read from a server, file: if it is read
 	// from files.

@@ -57,6 +57,28 @@
     }
   }
 
+  // Living figures are still pictures until somebody touches one, or the address has the state of one.
+  function wake(figure) {
+    if ('touched' in figure.dataset) return
+    figure.dataset.touched = ''
+    if (figure.ask) return figure.ask()
+    if (document.getElementById('living')) return
+    const script = document.createElement('script')
+    script.id = 'living'
+    script.src = root + 'assets/living.js'
+    document.head.append(script)
+  }
+  for (const kind of ['pointerdown', 'click', 'keydown']) document.addEventListener(kind, e => {
+    const figure = e.key !== 'Tab' && e.target.closest && e.target.closest('svmnb-figure')
+    if (figure) wake(figure)
+  }, {passive: true})
+  const shared = () => {
+    const figure = document.getElementById(location.hash.slice(1).split('=')[0])
+    if (figure && figure.localName === 'svmnb-figure' && location.hash.includes('=')) wake(figure)
+  }
+  window.addEventListener('hashchange', shared)
+  shared()
+
   // The contents are open where they stand beside the page.
   const contents = document.querySelector('.contents details')
   if (contents && window.matchMedia('(min-width: 98rem)').matches) contents.open = true

@@ -91,6 +91,10 @@ func (c classifying) Figured() (task string, cost, epsilon, tol float64, ok bool
 		return "classify", c.c, 0, tol, ok
 	case oneClass:
 		return "oneclass", c.nu, 0, tol, ok
+	case twoNorm:
+		return "twonorm", c.c, 0, tol, ok
+	case nuSoft:
+		return "nu", c.nu, 0, tol, ok
 	}
 	return "", 0, 0, 0, false
 }

@@ -13,7 +13,7 @@ import (
 var browsers = strings.Fields("CustomEvent WebAssembly self btoa Event NaN")
 
 func TestScriptsAreSound(t *testing.T) {
-	for name, script := range map[string]string{"living.js": livingJS, "worker.js": workerJS} {
+	for name, script := range map[string]string{"living.js": joined(), "worker.js": workerJS} {
 		for _, wrong := range jslint.Check(name, script, browsers...) {
 			t.Errorf("%s: %s", name, wrong)
 		}
@@ -23,7 +23,7 @@ func TestScriptsAreSound(t *testing.T) {
 // The script and the engine agree on the order of the numbers that they exchange.
 func TestListsAgree(t *testing.T) {
 	for list, want := range map[string][]string{"ASKED": engine.Asked, "ANSWERED": engine.Answered} {
-		m := regexp.MustCompile(list + ` = \[([^\]]*)\]`).FindStringSubmatch(livingJS)
+		m := regexp.MustCompile(list + ` = \[([^\]]*)\]`).FindStringSubmatch(joined())
 		if m == nil {
 			t.Fatalf("living.js has no %s", list)
 		}
@@ -31,7 +31,7 @@ func TestListsAgree(t *testing.T) {
 			t.Errorf("%s is %q in living.js and %q in the engine", list, got, want)
 		}
 	}
-	if m := regexp.MustCompile(`METHODS = \[([^\]]*)\]`).FindStringSubmatch(livingJS); m == nil || m[1] != "'"+strings.Join(engine.Methods(), "', '")+"'" {
+	if m := regexp.MustCompile(`METHODS = \[([^\]]*)\]`).FindStringSubmatch(joined()); m == nil || m[1] != "'"+strings.Join(engine.Methods(), "', '")+"'" {
 		t.Errorf("the solvers of living.js are %q, those of the engine %q", m, engine.Methods())
 	}
 }

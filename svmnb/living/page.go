@@ -5,7 +5,7 @@ package living
 
 import (
 	"context"
-	_ "embed"
+	"embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -22,11 +22,31 @@ import (
 )
 
 var (
-	//go:embed living.js
-	livingJS string
+	//go:embed front
+	front embed.FS
 	//go:embed worker.js
 	workerJS string
 )
+
+// parts are the files of the script but for main.js, which holds them, in their order.
+var parts = strings.Fields("words colours contours pens engines states picture points run takeaway style figure")
+
+// joined is the script, with its parts.
+var joined = sync.OnceValue(func() string {
+	text := file("main")
+	for _, part := range parts {
+		text = strings.Replace(text, "$parts", file(part)+"\n$parts", 1)
+	}
+	return strings.Replace(text, "\n$parts", "", 1)
+})
+
+func file(name string) string {
+	b, err := front.ReadFile("front/" + name + ".js")
+	if err != nil {
+		panic(err) // the file is embedded
+	}
+	return string(b)
+}
 
 // Dial is a slider: a parameter and its values, as text, in increasing order.
 type Dial struct {
@@ -44,7 +64,7 @@ type Kernel struct {
 
 // Spec says what a figure shows at first and what a reader can change.
 type Spec struct {
-	Task     string   `json:"task"` // classify, regress, oneclass or process
+	Task     string   `json:"task"` // classify, twonorm, nu, regress, oneclass or process
 	Name     string   `json:"name"`
 	Label    string   `json:"label,omitempty"`  // the name for readers
 	Source   string   `json:"source,omitempty"` // Go code that makes the data
@@ -95,10 +115,22 @@ func presets() []preset {
 		{Spec{Task: "classify", Name: "circles", Label: "circles", Source: "datasets.Circles(120, 0.1, 1)", C: 10}, datasets.Circles(120, 0.1, 1), usual{First: "RBF", Gamma: 2}},
 		{Spec{Task: "classify", Name: "xor", Label: "four clouds (XOR)", Source: "datasets.XOR(80, 0.45, 1)", C: 10}, datasets.XOR(80, 0.45, 1), usual{First: "RBF", Gamma: 0.5}},
 		{Spec{Task: "classify", Name: "spirals", Label: "spirals", Source: "datasets.Spirals(160, 0.1, 1)", C: 100}, datasets.Spirals(160, 0.1, 1), usual{First: "RBF", Gamma: 2}},
+		{Spec{Task: "twonorm", Name: "twonorm", Label: "moons: 2-norm soft margin", Source: "datasets.Moons(120, 0.2, 42)", C: 10}, datasets.Moons(120, 0.2, 42), usual{First: "RBF", Gamma: 2}},
+		{Spec{Task: "nu", Name: "nu", Label: "moons: ν machine", Source: "datasets.Moons(120, 0.2, 42)", C: 0.1}, datasets.Moons(120, 0.2, 42), usual{First: "RBF", Gamma: 2}},
 		{Spec{Task: "oneclass", Name: "region", Label: "one class: a region", Source: "datasets.Moons(120, 0.1, 7)", C: 0.1}, datasets.Moons(120, 0.1, 7), usual{First: "RBF", Gamma: 4}},
 		{Spec{Task: "regress", Name: "sinc", Label: "regression: sinc", Source: "datasets.Sinc(60, 0.1, 1)", C: 10, Epsilon: 0.1}, datasets.Sinc(60, 0.1, 1), usual{First: "RBF", Gamma: 0.2}},
 		{Spec{Task: "process", Name: "process", Label: "Gaussian process", Source: "datasets.Sinc(6, 0.05, 5)", C: 0.01}, datasets.Sinc(6, 0.05, 5), usual{First: "RBF", Gamma: 0.2, Scale: 0.3}},
 	}
+}
+
+// Named returns the specification of a named data set, with its still picture.
+func Named(name string) (Spec, error) {
+	for _, p := range presets() {
+		if p.spec.Name == name {
+			return p.complete()
+		}
+	}
+	return Spec{}, fmt.Errorf("living: there is no data set %q", name)
 }
 
 // complete returns the specification of a preset, with its data and its still picture.
@@ -167,7 +199,7 @@ func (s Spec) Stilled() Spec {
 }
 
 // tasks are the names of engine's tasks.
-var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process}
+var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process, "twonorm": engine.TwoNorm, "nu": engine.Nu}
 
 // The grid of a still picture.
 const stillAcross, stillUp, stillPlaces = 60, 40, 90
@@ -235,7 +267,7 @@ func view(task string, x [][]float64, y []float64) (xs, ys [2]float64) {
 }
 
 // Script returns living.js as a page has it. The engine stands beside it in a file of the
-// name engine, or is in the page (Inside).
+// name EngineFile, or is in the page.
 var Script = sync.OnceValues(func() (string, error) {
 	list := []string{}
 	for _, p := range presets() {
@@ -249,9 +281,16 @@ var Script = sync.OnceValues(func() (string, error) {
 		}
 		list = append(list, fmt.Sprintf("%q: %s", s.Name, text))
 	}
-	text := strings.Replace(livingJS, "$presets", "{"+strings.Join(list, ",\n")+"}", 1)
-	return strings.Replace(text, "$engine", `(document.currentScript && document.currentScript.src || '').replace(/[^/]*$/, '') + '`+EngineFile+`'`, 1), nil
+	return script("{"+strings.Join(list, ",\n")+"}", `(document.currentScript && document.currentScript.src || '').replace(/[^/]*$/, '') + '`+EngineFile+`'`, "svmnb-figure"), nil
 })
+
+// InNotebook is the script in the output of a cell whose program answers the figure. Its
+// element has another name, so that figures for the site stay hidden in a notebook.
+func InNotebook() string { return script("{}", "''", "svmnb-explore") }
+
+func script(presets, engine, tag string) string {
+	return strings.NewReplacer("$presets", presets, "$engine", engine, "$tag", "'"+tag+"'").Replace(joined())
+}
 
 // EngineFile is the name of the file of the engine.
 const EngineFile = "living-engine.js"

@@ -13,7 +13,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -40,6 +39,9 @@ import (
 // cell runs. A line of code below the picture makes the current setting; in it ds stands
 // for the data. The button Done or the notebook's interrupt ends the cell. The last picture
 // and its line stay in the notebook.
+//
+// If the engine of living figures has the machine (see [Living]), the page shows a living
+// figure, in which the reader can also drag, place and delete points. The program answers it.
 //
 // x is a [svmnb.Classifier], [svmnb.MultiClassifier], [svmnb.Regressor] or gp.Process, or a
 // data set. A data set is classified; if it has more than ten different targets without
@@ -280,142 +282,6 @@ func (e *exploration) still(why string) error {
 	return e.figure()
 }
 
-// Living makes a living figure of x in the site and in exported pages: with the sliders of
-// [Explore], trained in the page without a kernel. The notebook itself shows nothing for it. x
-// is an argument of Explore; a machine that the engine of living figures lacks, such as one of
-// several classes, or with more than two features or 1000 points, is left out. The errors are
-// those of Explore.
-func Living(x any) error {
-	e, err := explore(x)
-	if err == nil {
-		err = e.figure()
-	}
-	if err != nil {
-		display.Show(err)
-	}
-	return err
-}
-
-// figure gives the output the element of a living figure, which exported pages and the site
-// show.
-func (e *exploration) figure() error {
-	s, ok := e.spec()
-	if !ok || !gonbui.IsNotebook {
-		return nil
-	}
-	text, err := s.Element()
-	if err != nil {
-		return fmt.Errorf("svmnb: Explore: %w", err)
-	}
-	gonbui.DisplayHTML(text)
-	return nil
-}
-
-// spec returns what a living figure shows of the exploration. ok is false if the engine of
-// living figures has no such machine, or if the data have too many points or features.
-func (e *exploration) spec() (s living.Spec, ok bool) {
-	f, can := e.base.(learn.Figured)
-	data := e.base.Data()
-	if !can || data.Sparse != nil || data.D() > 2 || data.N() > mostLiving {
-		return s, false
-	}
-	if s.Task, s.C, s.Epsilon, s.Tol, ok = f.Figured(); !ok {
-		return s, false
-	}
-	y := data.Y
-	if s.Task == "classify" {
-		low, high := slices.Min(y), slices.Max(y) // the larger target is y = +1
-		y = slices.Clone(y)
-		for i, v := range y {
-			if y[i] = -1; v == high && high > low {
-				y[i] = 1
-			}
-		}
-	}
-	if (s.Task == "classify" || s.Task == "oneclass") && data.D() != 2 || (s.Task == "regress" || s.Task == "process") && data.D() != 1 {
-		return s, false
-	}
-	s.Name, s.Label, s.D, s.Data = data.Name, data.Name, data.D(), living.Base64(append(slices.Clone(data.X), y)...)
-	s.Features = []string{data.FeatureName(0), data.Target}
-	if s.D == 2 {
-		s.Features[1] = data.FeatureName(1)
-	}
-	if len(data.Classes) == 2 && s.Task == "classify" {
-		s.Classes = data.Classes
-	}
-	var list []living.Kernel
-	keep := make([]int, len(e.kernels)) // the kernels of the figure; −1 for those it cannot write
-	for k := range e.kernels {
-		form, ok := e.form(k)
-		if keep[k] = -1; ok {
-			name, _, _ := strings.Cut(innermost(e.kernels[k]).String(), "(")
-			keep[k], list = len(list), append(list, living.Kernel{Name: name, Form: form})
-		}
-	}
-	if keep[0] != 0 { // the description's own
-		return s, false
-	}
-	s.Kernels = list
-	for i, d := range e.dials {
-		dial := living.Dial{Name: d.Name, Kernel: -1, At: d.At}
-		for k := range e.kernels {
-			if i >= e.own[k] && i < e.own[k+1] {
-				if dial.Kernel = keep[k]; dial.Kernel < 0 {
-					dial.Kernel = -2
-				}
-			}
-		}
-		for _, v := range d.Values {
-			dial.Values = append(dial.Values, say.Number(v))
-		}
-		if dial.Kernel > -2 {
-			s.Dials = append(s.Dials, dial)
-		}
-	}
-	return s, true
-}
-
-// mostLiving is the largest number of points of a living figure. Their data are in the notebook.
-const mostLiving = 1000
-
-// form returns the text of kernel k with $name for the value of each of its dials. It tries the
-// text with other values, so ok is false if a value does not occur once.
-func (e *exploration) form(k int) (form string, ok bool) {
-	s := e.beginning()
-	s.Kernel = k
-	marks := map[string]string{}
-	for i := e.own[k]; i < e.own[k+1]; i++ {
-		at := i - e.own[k]
-		mark := 3 + at + len(e.dials[i].Values) // a value that no dial has
-		if e.dials[i].Name != "degree" {
-			marks[e.dials[i].Name] = say.Number(float64(mark) + 0.1875)
-		} else {
-			marks[e.dials[i].Name] = say.Number(float64(mark))
-		}
-	}
-	other := *e
-	other.dials = slices.Clone(e.dials)
-	for i := e.own[k]; i < e.own[k+1]; i++ {
-		v, err := strconv.ParseFloat(marks[e.dials[i].Name], 64)
-		if err != nil {
-			return "", false
-		}
-		other.dials[i].Values = slices.Clone(e.dials[i].Values)
-		other.dials[i].Values[s.At[i]] = v
-	}
-	form = other.at(s).Usual().String()
-	for name, mark := range marks {
-		if strings.Count(form, mark) != 1 {
-			return "", false
-		}
-		form = strings.Replace(form, mark, "$"+name, 1)
-	}
-	if _, err := kernels.Parse(e.at(s).Usual().String()); err != nil {
-		return "", false
-	}
-	return form, true
-}
-
 // multiples draws the fits of nine states.
 func (e *exploration) multiples(ctx context.Context) (*display.Chart, error) {
 	start := e.beginning()
@@ -494,21 +360,29 @@ const (
 	exploreAlone = controls.Alone         // time without a message from a page after which the cell ends
 )
 
-// live answers the controls in the page until the reader is done.
+// put shows HTML in a display, in place of what it has shown before.
+func put(display, html string) {
+	gonbui.SendData(&protocol.DisplayData{DisplayID: display, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
+}
+
+// live answers the page until the reader is done.
 func (e *exploration) live() error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	panel, id := e.panel(), "svm-explore-"+screen.Unique()
+	panel, reply := e.panel(), func(controls.State) string { return "" }
+	var f *answerer
+	if s, ok := e.spec(); ok {
+		f = &answerer{ctx: ctx}
+		panel, reply = &controls.Panel{Figure: s, Script: living.InNotebook()}, f.reply
+	}
+	id := "svm-explore-" + screen.Unique()
 	place, err := panel.HTML(id, os.Getenv(protocol.GONB_JUPYTER_KERNEL_ID_ENV))
 	if err != nil {
 		return fmt.Errorf("svmnb: Explore: %w", err)
 	}
-	put := func(display, html string) {
-		gonbui.SendData(&protocol.DisplayData{DisplayID: display, Data: map[protocol.MIMEType]any{protocol.MIMETextHTML: html}})
-	}
 	put(id, place)
 	heard := id + "-heard"
-	box := controls.NewMailbox(panel, func(s controls.State) { put(heard, controls.Heard(id, s)) })
+	box := controls.NewMailbox(panel, func(s controls.State) { put(heard, controls.Heard(id, s, reply(s))) })
 	end := func() { // removes the controls, which are not saved
 		box.Close()
 		put(id, "")
@@ -527,22 +401,33 @@ func (e *exploration) live() error {
 		return nil
 	}
 	s := screen.New()
+	if f != nil {
+		_ = e.converse(ctx, box, nil) // only show has errors
+		box.Close()
+		err = e.finish(f.asked, s)
+	} else {
+		err = e.pictures(ctx, box, id, s)
+	}
+	end()
+	gonbui.Sync()
+	return errors.Join(err, gonbui.Error())
+}
+
+// pictures shows a picture below the controls, in the screen s, and changes it with them.
+func (e *exploration) pictures(ctx context.Context, box *controls.Mailbox, id string, s *screen.Screen) error {
 	put(s.ID, `<div `+controls.Seen(id, 0)+`>…</div>`)
 	var last answer
-	err = e.converse(ctx, box, func(a answer, n int64) error {
+	err := e.converse(ctx, box, func(a answer, n int64) error {
 		last = a
 		s.Below, s.Text = below(controls.Seen(id, n), line(a.said), a.words), line(a.said)
 		return s.Send(a.chart, false)
 	})
 	if last.chart == nil {
 		put(s.ID, "")
-	} else {
-		s.Below = below("", s.Text, last.words)
-		err = errors.Join(err, s.Send(last.chart, true))
+		return err
 	}
-	end()
-	gonbui.Sync()
-	return errors.Join(err, gonbui.Error())
+	s.Below = below("", s.Text, last.words)
+	return errors.Join(err, s.Send(last.chart, true))
 }
 
 // answer is the result of a state.
@@ -554,7 +439,8 @@ type answer struct {
 }
 
 // converse shows a picture for each state, or for the latest one if they arrive fast, until
-// the reader is done. If a state cannot be trained, the picture before stays.
+// the reader is done. If a state cannot be trained, the picture before stays. A nil show is for
+// a living figure, which has its pictures by reply.
 func (e *exploration) converse(ctx context.Context, box *controls.Mailbox, show func(a answer, n int64) error) error {
 	alone := time.NewTicker(exploreAlone / 10)
 	defer alone.Stop()
@@ -575,7 +461,7 @@ func (e *exploration) converse(ctx context.Context, box *controls.Mailbox, show 
 		if state.Done {
 			return nil
 		}
-		if state.N == answered {
+		if state.N == answered || show == nil {
 			continue
 		}
 		a := e.answer(ctx, box, state)
@@ -626,7 +512,7 @@ func (e *exploration) answer(ctx context.Context, box *controls.Mailbox, state c
 // below returns the line below a picture: the Go expression of the state, and the result in
 // words.
 func below(mark, line, words string) string {
-	return `<div ` + mark + ` style="font-size:14px;padding:.3em 0"><code style="user-select:all;overflow-wrap:anywhere">` + html.EscapeString(line) + `</code> ` +
+	return `<div ` + mark + ` style="font-size:14px;padding:.3em 0"><code style="user-select:all;overflow-wrap:anywhere;white-space:pre-wrap">` + html.EscapeString(line) + `</code> ` +
 		`<button type="button" style="font:inherit" data-svm-copy>copy</button> ` +
 		`<span>` + html.EscapeString(words) + `</span></div>`
 }

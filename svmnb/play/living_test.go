@@ -25,6 +25,8 @@ func TestLivingSpec(t *testing.T) {
 	}{
 		"data": {datasets.Moons(40, 0.2, 1), "classify", "RBF($gamma) Linear() Polynomial($degree, $gamma, $coef0) Laplacian($gamma) Matern52($length) RationalQuadratic($length, $alpha)",
 			"C gamma gamma coef0 degree gamma length length alpha"},
+		"two-norm":   {svmnb.Classify(datasets.Moons(40, 0.2, 1)).TwoNorm().Kernel(kernels.RBF(2)), "twonorm", "RBF($gamma)", "C gamma"},
+		"ν":          {svmnb.Classify(datasets.Moons(40, 0.2, 1)).Nu(0.2).Kernel(kernels.RBF(2)), "nu", "RBF($gamma)", "nu gamma"},
 		"one class":  {svmnb.OneClass(datasets.Moons(40, 0.2, 1)).Kernel(kernels.RBF(2)).Nu(0.1), "oneclass", "RBF($gamma)", "nu gamma"},
 		"regression": {svmnb.Regress(sinc).Kernel(kernels.RBF(1)), "regress", "RBF($gamma)", "C epsilon gamma"},
 		"process":    {gp.Regress(sinc).Kernel(kernels.Scale(2025, kernels.SquaredExponential(5))).NoiseVariance(484), "process", "Scale($Scale.c, SquaredExponential($length))", "NoiseVariance Scale.c length"},
@@ -53,7 +55,6 @@ func TestLivingSpec(t *testing.T) {
 		}
 	}
 	for name, x := range map[string]any{
-		"two-norm":      svmnb.Classify(datasets.Moons(40, 0.2, 1)).TwoNorm(),
 		"weights":       svmnb.Classify(datasets.Moons(40, 0.2, 1)).Balanced(),
 		"three classes": datasets.Iris().Columns(0, 1),
 		"four features": datasets.BreastCancer(),

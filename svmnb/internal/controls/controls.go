@@ -4,9 +4,12 @@ package controls
 
 import (
 	_ "embed"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"html"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -30,6 +33,11 @@ type Panel struct {
 	Dials   []Dial
 	Kernels []string
 	Methods []string
+
+	// Figure is the specification of a living figure, which then has the controls, and Script
+	// the script that draws it. The states of such a panel have a Question and nothing else.
+	Figure any
+	Script string
 }
 
 // Dial is a slider over Values. It begins at index At.
@@ -51,6 +59,14 @@ type State struct {
 
 	From string // id of the page that sent the state
 	Say  int64  // number of the message, which increases
+
+	Question *Question // of a living figure
+}
+
+// Question is a question to the engine of living figures.
+type Question struct {
+	Kernel, Method string
+	Numbers        []byte // float64, the lowest byte first
 }
 
 // HTML returns the element with this id in which the page shows the controls. The page
@@ -72,7 +88,8 @@ func (p *Panel) HTML(id, kernel string) (string, error) {
 		At       []int    `json:"at"`
 		Kernels  []string `json:"kernels"`
 		Methods  []string `json:"methods"`
-	}{ID: id, Address: address(id), Kernel: kernel, Patience: 2 * Patience.Milliseconds(), Alone: Alone.Milliseconds(), Kernels: p.Kernels, Methods: p.Methods}
+		Figure   any      `json:"figure,omitempty"`
+	}{Figure: p.Figure, At: []int{}, ID: id, Address: address(id), Kernel: kernel, Patience: 2 * Patience.Milliseconds(), Alone: Alone.Milliseconds(), Kernels: p.Kernels, Methods: p.Methods}
 	for _, d := range p.Dials {
 		spec.Dials, spec.At = append(spec.Dials, dial{d.Name, d.Kernel, d.Values}), append(spec.At, d.At)
 	}
@@ -80,7 +97,11 @@ func (p *Panel) HTML(id, kernel string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf(`<div id="%s"></div><script>%s(window,%s,document.currentScript)</script>`, html.EscapeString(id), strings.TrimSpace(script), data), nil
+	figure := ""
+	if p.Figure != nil {
+		figure = "<script>" + p.Script + "</script>"
+	}
+	return fmt.Sprintf(`%s<div id="%s"></div><script>%s(window,%s,document.currentScript)</script>`, figure, html.EscapeString(id), strings.TrimSpace(script), data), nil
 }
 
 func address(id string) string { return "/svmnb/" + id }
@@ -92,9 +113,30 @@ func Seen(id string, n int64) string {
 }
 
 // Heard returns an element that tells the page that its message s has arrived. Since the
-// page sees the element, it also knows that it receives what the program displays.
-func Heard(id string, s State) string {
-	return fmt.Sprintf(`<span hidden data-svm-heard="%s %s %d"></span>`, html.EscapeString(id), html.EscapeString(s.From), s.Say)
+// page sees the element, it also knows that it receives what the program displays. answer is
+// "" or that of [Answer].
+func Heard(id string, s State, answer string) string {
+	return fmt.Sprintf(`<span hidden data-svm-heard="%s %s %d"%s></span>`, html.EscapeString(id), html.EscapeString(s.From), s.Say, answer)
+}
+
+// Answer returns what Heard gives the page for an answer: float64 numbers, or float32 ones if
+// they are coarse, or words if err is not nil.
+func Answer(numbers []float64, coarse bool, err error) string {
+	kind, b := "f64", []byte{}
+	switch {
+	case err != nil:
+		kind, b = "err", []byte(err.Error())
+	case coarse:
+		kind = "f32"
+		for _, v := range numbers {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
+		}
+	default:
+		for _, v := range numbers {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+		}
+	}
+	return fmt.Sprintf(` data-svm-answer="%s %s"`, kind, base64.StdEncoding.EncodeToString(b))
 }
 
 // Mailbox holds the latest state of a set of controls.
@@ -176,6 +218,9 @@ func (m *Mailbox) Heard() time.Time {
 
 // has reports whether s can be a state of the panel.
 func (p *Panel) has(s State) bool {
+	if p.Figure != nil {
+		return true
+	}
 	if len(s.At) != len(p.Dials) || s.Kernel < 0 || s.Kernel >= len(p.Kernels) || s.Method < 0 || s.Method >= len(p.Methods) {
 		return false
 	}

@@ -48,7 +48,13 @@
   function run() {
     var views = new Set(), mine = null, alive = false, over = false, timer = 0, posted = 0,
       state = { n: 1, at: spec.at.slice(), kernel: 0, method: 0, from: uuid().replace(/-/g, '').slice(-12), say: 0 },
-      heard = 0, last = 0, asked = 0, said = 0, turn = 0, wait = 1000, hidden = true, ticks = false;
+      heard = 0, last = 0, asked = 0, said = 0, turn = 0, wait = 1000, hidden = true, ticks = false, next = 0, since = 0,
+      engine = spec.figure && w.svmnbLiving.queue(function (q) {
+        state.question = { kernel: q.kernel, method: q.method, numbers: w.svmnbLiving.encode(new Uint8Array(q.numbers.buffer)) };
+        since = state.say + 1;
+        send();
+      });
+    if (engine) w.svmnbLiving.engines[spec.id] = engine;
 
     function each(f) {
       views.forEach(function (ref) {
@@ -85,20 +91,29 @@
         heard = +word[2];
         asked = last = Date.now();
         wait = 1000;
+        if (state.question && heard >= since) answered(e.getAttribute('data-svm-answer') || '');
         if (alive) return;
         alive = true;
         each(function (el) { el.svmView.show(); });
         note('');
       });
     }
+    function answered(text) { // a kind and, as base64, numbers or the words of an error
+      var kind = text.slice(0, 4), bytes = w.svmnbLiving.decode(text.slice(4));
+      state.question = null;
+      if (kind === 'f64 ') engine.answered(new w.Float64Array(bytes.buffer));
+      else if (kind === 'f32 ') engine.answered(w.Float64Array.from(new w.Float32Array(bytes.buffer)));
+      else engine.answered({ error: new w.TextDecoder().decode(bytes) });
+    }
     function tick() {
+      clearTimeout(next);
       if (over) return;
       listen();
       var now = Date.now();
       if (!shown()) { // scrolled out of sight, or gone: the program ends when it is alone
         hidden = true;
         if (now - Math.max(last, asked) > spec.alone) return end();
-        return setTimeout(tick, 500);
+        return (next = setTimeout(tick, 500));
       }
       if (hidden) { // until now
         hidden = false;
@@ -122,7 +137,7 @@
       } else if (now - last > 10000) {
         ask();
       }
-      setTimeout(tick, heard < state.say ? 50 : 500);
+      next = setTimeout(tick, heard < state.say ? state.question ? 10 : 50 : 500);
     }
     function end() {
       over = true;
@@ -131,11 +146,17 @@
       note(ended, true);
     }
 
+    function send() {
+      posted = Date.now();
+      state.n = Math.max(posted, state.n + 1);
+      ask();
+      if (ticks) tick();
+    }
     return {
       state: state,
       join: function (el) {
         var company = alive && shown();
-        el.svmView = view(el, this);
+        el.svmView = spec.figure ? figure(el, this) : view(el, this);
         views.add(new WeakRef(el));
         if (company) el.svmView.show();
         else { // to be heard of anew
@@ -147,13 +168,16 @@
           tick();
         }
       },
+      where: '', // the address of the figure's last state at rest
+      follow: function (where) {
+        this.where = where;
+        each(function (el) { el.svmView.follow(where); });
+      },
       change: function () { // at most one in 30 ms, and always the last
         each(function (el) { el.svmView.sync(); });
         if (!timer) timer = setTimeout(function () {
           timer = 0;
-          posted = Date.now();
-          state.n = Math.max(posted, state.n + 1);
-          ask();
+          send();
         }, Math.max(0, posted + 30 - Date.now()));
       }
     };
@@ -220,6 +244,52 @@
         syncs.push(function () { done.disabled = closed || !!state.done; });
         sync();
       },
+      note: function (text, dead) {
+        if (!words) words = make(el, 'div', '', 'font-size:14px;padding:.3em 0;max-width:44em');
+        if (words.textContent === text && closed === !!dead) return;
+        words.textContent = text;
+        closed = !!dead;
+        sync();
+      }
+    };
+  }
+
+  function figure(el, run) { // a living figure, and the figures of the other views follow it
+    var words = null, f = null, done = null, closed = false;
+    function sync() {
+      if (!f) return;
+      f.inert = done.disabled = closed || !!run.state.done;
+      f.style.opacity = closed ? 0.6 : 1;
+    }
+    return {
+      sync: sync,
+      show: function () {
+        closed = false;
+        if (f) return sync();
+        f = document.createElement('svmnb-explore');
+        f.setAttribute('spec', JSON.stringify(spec.figure));
+        f.setAttribute('engine', spec.id);
+        f.setAttribute('tools', 'points');
+        // Keys in the figure are no shortcuts of Jupyter: the attribute is for JupyterLab.
+        f.setAttribute('data-lm-suppress-shortcuts', 'true');
+        f.addEventListener('keydown', function (e) { e.stopPropagation(); });
+        if (run.where) f.setAttribute('state', run.where);
+        f.addEventListener('svmnb-rest', function () { run.follow(f.where()); });
+        el.insertBefore(f, words);
+        done = document.createElement('button');
+        done.textContent = 'Done';
+        done.type = 'button';
+        done.title = 'End the cell; the picture stays';
+        done.style.cssText = 'font:inherit';
+        done.setAttribute('data-svm-done', '');
+        done.onclick = function () {
+          run.state.done = true;
+          run.change();
+        };
+        el.insertBefore(done, words);
+        sync();
+      },
+      follow: function (where) { if (f && f.where() !== where) f.goWhere(where); },
       note: function (text, dead) {
         if (!words) words = make(el, 'div', '', 'font-size:14px;padding:.3em 0;max-width:44em');
         if (words.textContent === text && closed === !!dead) return;

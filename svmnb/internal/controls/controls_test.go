@@ -2,6 +2,7 @@ package controls
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"reflect"
@@ -106,7 +107,7 @@ func TestMailboxAnswers(t *testing.T) {
 	if len(said) != 4 || m.Take().N != 9 {
 		t.Errorf("after the end %q, state %+v", said, m.Take())
 	}
-	if got, want := Heard("svm-explore-7", State{From: `"><script>`, Say: 3}), `<span hidden data-svm-heard="svm-explore-7 &#34;&gt;&lt;script&gt; 3"></span>`; got != want {
+	if got, want := Heard("svm-explore-7", State{From: `"><script>`, Say: 3}, ""), `<span hidden data-svm-heard="svm-explore-7 &#34;&gt;&lt;script&gt; 3"></span>`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -114,5 +115,34 @@ func TestMailboxAnswers(t *testing.T) {
 func TestScriptIsSound(t *testing.T) {
 	for _, wrong := range jslint.Check("controls.js", script) {
 		t.Error(wrong)
+	}
+}
+
+// A living figure comes with its script and without states of dials; its questions and their
+// answers keep every bit.
+func TestFigure(t *testing.T) {
+	p := &Panel{Figure: map[string]string{"name": "</script>"}, Script: "draw()"}
+	text, err := p.HTML("svm-explore-8", "k1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(text, `<script>draw()</script><div id="svm-explore-8"></div><script>`) || strings.Count(text, "</script>") != 2 || !strings.Contains(text, `"at":[]`) {
+		t.Errorf("%s", text)
+	}
+	var heard []State
+	m := NewMailbox(p, func(s State) { heard = append(heard, s) })
+	m.Receive(`{"n":1,"at":[],"kernel":0,"method":0,"from":"a","say":1,"question":{"kernel":"RBF(1)","method":"SMO","numbers":"AAAAAAAA8D8="}}`)
+	m.Receive(`{"n":2,"from":"a","say":2,"question":null,"done":true}`)
+	if len(heard) != 2 || heard[0].Question == nil || heard[0].Question.Kernel != "RBF(1)" || !reflect.DeepEqual(heard[0].Question.Numbers, []byte{0, 0, 0, 0, 0, 0, 0xf0, 0x3f}) || heard[1].Question != nil || !m.Take().Done {
+		t.Errorf("%+v", heard)
+	}
+	for want, got := range map[string]string{
+		` data-svm-answer="f64 AAAAAAAA8D8="`: Answer([]float64{1}, false, nil),
+		` data-svm-answer="f32 AACAPw=="`:     Answer([]float64{1}, true, nil),
+		` data-svm-answer="err bm8="`:         Answer(nil, true, errors.New("no")),
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
 	}
 }

@@ -27,7 +27,12 @@ const (
 	Regress              // a real target, by ε-support-vector regression
 	OneClass             // the region of the points, for which y is ignored
 	Process              // a real target, by a Gaussian process
+	TwoNorm              // two classes, y = ±1, by the 2-norm soft margin
+	Nu                   // two classes, y = ±1, by ν-SVC; f is scaled so that its margins are ±1
 )
+
+// labelled reports whether y is ±1.
+func (t Task) labelled() bool { return t == Classify || t == TwoNorm || t == Nu }
 
 // Question is one state of a figure: the points, the machine and what to draw of it.
 type Question struct {
@@ -36,7 +41,7 @@ type Question struct {
 	Y       []float64   // n labels ±1 or targets
 	Kernel  kernels.Kernel
 	Method  string  // one of [Methods]; a Gaussian process takes Cholesky's
-	C       float64 // > 0; for OneClass ν in (0, 1), for Process the variance of the noise
+	C       float64 // > 0; for OneClass and Nu ν in (0, 1), for Process the variance of the noise
 	Epsilon float64 // half the width of the tube, for Regress
 	Tol     float64 // the solver stops when m(α) − M(α) ≤ Tol; 0 means 1e-3
 
@@ -115,8 +120,8 @@ func Methods() []string {
 	return names
 }
 
-// method returns the solver of a name. A regression has an SMO of its own.
-func method(name string, task Task) (solvers.Method, error) {
+// Method returns the solver of a name. A regression has an SMO of its own.
+func Method(name string, task Task) (solvers.Method, error) {
 	for _, m := range methods {
 		if m.name == name || name == "" {
 			if task == Regress && m.method == solvers.Method(solvers.SMO{}) {
@@ -131,7 +136,7 @@ func method(name string, task Task) (solvers.Method, error) {
 // check returns what is wrong with a question, or nil.
 func (q *Question) check() error {
 	switch n := len(q.X); {
-	case q.Task < Classify || q.Task > Process:
+	case q.Task < Classify || q.Task > Nu:
 		return fmt.Errorf("engine: there is no task %d", q.Task)
 	case n == 0:
 		return errors.New("engine: there are no points; place some")
@@ -149,7 +154,7 @@ func (q *Question) check() error {
 			return fmt.Errorf("engine: point %d has %d features; a figure draws one or two, the same number for each point", i, len(x))
 		}
 	}
-	if q.Task == Classify {
+	if q.Task.labelled() {
 		if !slices.Contains(q.Y, 1) || !slices.Contains(q.Y, -1) {
 			return errors.New("engine: all points are of one class; give some the other label")
 		}
@@ -188,18 +193,22 @@ func (m *Machine) replays(q *Question) bool {
 
 // problem returns the quadratic programme of a question.
 func problem(q *Question, k solvers.Matrix) (*solvers.Problem, error) {
-	if q.Task == OneClass {
-		return solvers.OneClass(k, q.C)
-	}
 	c := slices.Repeat([]float64{q.C}, len(q.X))
-	if q.Task == Regress {
+	switch q.Task {
+	case OneClass:
+		return solvers.OneClass(k, q.C)
+	case Nu:
+		return solvers.NuSoftMargin(k, q.Y, q.C)
+	case Regress:
 		return solvers.Tube(k, q.Y, c, q.Epsilon), nil
+	case TwoNorm:
+		return solvers.SoftMargin2(k, q.Y, c), nil
 	}
 	return solvers.SoftMargin(k, q.Y, c), nil
 }
 
 func (m *Machine) fit(ctx context.Context, q *Question) error {
-	how, err := method(q.Method, q.Task)
+	how, err := Method(q.Method, q.Task)
 	if err != nil {
 		return err
 	}
@@ -246,11 +255,11 @@ func (m *Machine) fit(ctx context.Context, q *Question) error {
 // so, and otherwise nil.
 func (m *Machine) warm(q *Question) []float64 {
 	w := &m.was
-	if m.start == nil || w.Task != q.Task || len(w.X) != len(q.X) || q.Task == OneClass && w.C != q.C || q.Task == Classify && !slices.Equal(w.Y, q.Y) {
+	if m.start == nil || w.Task != q.Task || len(w.X) != len(q.X) || (q.Task == OneClass || q.Task == Nu) && w.C != q.C || q.Task.labelled() && !slices.Equal(w.Y, q.Y) {
 		return nil
 	}
 	a := slices.Clone(m.start)
-	if q.C < w.C { // all are scaled, so that y'α stays 0
+	if q.C < w.C && q.Task != TwoNorm { // all are scaled, so that y'α stays 0
 		for i := range a {
 			a[i] = min(a[i]*(q.C/w.C), q.C)
 		}
@@ -264,7 +273,7 @@ func (m *Machine) draw(q *Question) *Answer {
 	a := &Answer{Status: r.Status, Iterations: r.Iterations, Evaluations: r.Evaluations, Bias: r.Bias, Certificate: r.Certificate, Evidence: math.NaN()}
 	alpha := r.Alpha
 	t := &r.Trace
-	if q.Trace {
+	if q.Trace && q.Task != Nu { // the scale of f is that of the end
 		for _, p := range t.Points[:t.Replayable()] {
 			a.Trace = append(a.Trace, Sample{p.Iteration, p.Gap, p.KKT, p.Primal, p.Dual})
 		}
@@ -276,9 +285,14 @@ func (m *Machine) draw(q *Question) *Answer {
 	}
 	coef := slices.Clone(alpha)
 	switch q.Task {
-	case Classify:
+	case Classify, TwoNorm, Nu:
+		scale := 1.0
+		if rho := r.Certificate.Rho; q.Task == Nu && rho > 0 { // else, after an early stop, there is no scale
+			scale = 1 / rho
+		}
+		a.Bias *= scale
 		for i := range coef {
-			coef[i] *= q.Y[i]
+			coef[i] *= scale * q.Y[i]
 		}
 	case Regress:
 		coef = solvers.Signed(alpha)

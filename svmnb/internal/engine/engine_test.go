@@ -50,6 +50,8 @@ func TestEqualsTheLibrary(t *testing.T) {
 		{q: question(Classify, moons, kernels.Polynomial(3, 1, 1), 1), method: solvers.SMO{}},
 		{q: question(Regress, sinc, kernels.RBF(0.5), 10), method: solvers.TubeSMO{}},
 		{q: question(OneClass, moons, kernels.RBF(2), 0.1), method: solvers.SMO{}},
+		{q: question(TwoNorm, moons, kernels.RBF(2), 10), method: solvers.SMO{}},
+		{q: question(Nu, moons, kernels.RBF(2), 0.2), method: solvers.SMO{}},
 	} {
 		q := test.q
 		q.Epsilon = 0.1
@@ -63,9 +65,14 @@ func TestEqualsTheLibrary(t *testing.T) {
 		case Regress:
 			p = solvers.Tube(k, q.Y, c, q.Epsilon)
 		case OneClass:
-			if p, err = solvers.OneClass(k, q.C); err != nil {
-				t.Fatal(err)
-			}
+			p, err = solvers.OneClass(k, q.C)
+		case TwoNorm:
+			p = solvers.SoftMargin2(k, q.Y, c)
+		case Nu:
+			p, err = solvers.NuSoftMargin(k, q.Y, q.C)
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 		want, err := solvers.Solve(t.Context(), p, test.method, solvers.Settings{})
 		if err != nil {
@@ -75,6 +82,9 @@ func TestEqualsTheLibrary(t *testing.T) {
 		if q.Task == Regress {
 			alpha = solvers.Signed(alpha)
 		}
+		if q.Task == Nu { // free support vectors lie on the margin
+			want.Bias *= 1 / want.Certificate.Rho
+		}
 		m := &Machine{}
 		drag := q
 		drag.Warm, drag.Kernel = true, kernels.RBF(7) // what went before does not matter
@@ -82,6 +92,11 @@ func TestEqualsTheLibrary(t *testing.T) {
 		got := answer(t, m, q)
 		if !slices.Equal(got.Alpha, alpha) || got.Certificate != want.Certificate || got.Bias != want.Bias || got.Iterations != want.Iterations {
 			t.Errorf("task %d, %v: %+v after %d iterations, the library has %+v after %d", q.Task, q.Kernel, got.Certificate, got.Iterations, want.Certificate, want.Iterations)
+		}
+		for i, f := range got.F { // the conditions that readers see
+			if a := got.Alpha[i]; q.Task == Nu && a > 0 && a < 1 && math.Abs(q.Y[i]*f-1) > 0.05 || q.Task == TwoNorm && a > 0 && math.Abs(q.Y[i]*f-1+a/q.C) > 0.05 {
+				t.Errorf("task %d: point %d with α = %g has y·f = %g", q.Task, i, a, q.Y[i]*f)
+			}
 		}
 	}
 }

@@ -74,7 +74,7 @@ const mostPoints = 5000 // in a page, whose matrix would otherwise take more tha
 
 // Ask answers a question that is written as numbers.
 func (m *Machine) Ask(ctx context.Context, kernel, method string, numbers []float64) ([]float64, error) {
-	q, err := read(kernel, method, numbers)
+	q, err := Read(kernel, method, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,8 @@ func (m *Machine) Numbers(ctx context.Context, q Question) ([]float64, error) {
 	return a.numbers(&q, time.Since(began)), nil
 }
 
-func read(kernel, method string, v []float64) (q Question, err error) {
+// Read returns the question that is written as numbers.
+func Read(kernel, method string, v []float64) (q Question, err error) {
 	if len(v) < qHead {
 		return q, errors.New("engine: the question is too short")
 	}

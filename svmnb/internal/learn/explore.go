@@ -29,8 +29,9 @@ type Explorable interface {
 // living has, over one or two features.
 type Figured interface {
 	// Figured returns what the engine needs besides the kernel and the data: the task (classify,
-	// oneclass, regress or process), C, ν or the variance of the noise, ε and the tolerance, of
-	// which 0 means the default. ok is false if the description has more than the engine knows.
+	// twonorm, nu, oneclass, regress or process), C, ν or the variance of the noise, ε and the
+	// tolerance, of which 0 means the default. ok is false if the description has more than the
+	// engine knows.
 	Figured() (task string, c, epsilon, tol float64, ok bool)
 }
 
