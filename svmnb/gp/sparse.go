@@ -15,10 +15,10 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
-	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
@@ -55,18 +55,7 @@ func (p SparseProcess) String() string { return fmt.Sprintf("%v.Inducing(%d)", p
 func (p SparseProcess) Fit(ctx context.Context) (*SparseFit, error) { return p.run(ctx, nil) }
 
 // MustFit is Fit for a notebook cell; see [Process.MustFit].
-func (p SparseProcess) MustFit() *SparseFit {
-	ctx, stop := untilInterrupt()
-	defer stop()
-	fit, err := p.run(ctx, cells.Progress(progressAfter))
-	switch {
-	case fit == nil:
-		cells.Must(err)
-	case err != nil:
-		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
-	}
-	return fit
-}
+func (p SparseProcess) MustFit() *SparseFit { return mustApproximate(p.run) }
 
 func (p SparseProcess) run(ctx context.Context, show func(line string, last bool)) (_ *SparseFit, err error) {
 	defer guard.Caught(&err)
@@ -391,7 +380,7 @@ func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
 }
 
 // learn maximises Lower with the inducing points fixed, from the hyperparameters of f. before is
-// the optimisation with the inducing points before these.
+// the optimisation with the inducing points before these; nil for none.
 func (f *SparseFit) learn(ctx context.Context, before *Optimisation) (*SparseFit, error) {
 	t := f.task
 	start, err := t.hyperparameters()
@@ -402,64 +391,29 @@ func (f *SparseFit) learn(ctx context.Context, before *Optimisation) (*SparseFit
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	o := &Optimisation{}
-	var intervals []interval
-	for i, h := range start {
-		v := all[i].interval(h.Value)
-		intervals = append(intervals, v)
-		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-		o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
-	}
-	restarts := t.restarts
+	l, o := &learning{start: start, said: all, restarts: t.restarts, seed: t.seed, objective: t.objective() + " ≥", show: t.show}, &Optimisation{}
 	if before != nil {
-		o.Evaluations, o.Ascents, restarts = before.Evaluations, before.Ascents, 0
-		o.Start, o.Low, o.High, o.Elapsed = before.Start, before.Low, before.High, before.Elapsed
+		*o, l.restarts = *before, 0
 	}
-	var best *SparseFit
-	highest := math.Inf(-1)
-	var last error
-	ascend(ctx, o, intervals, restarts, t.seed, func(grad, x []float64) (AscentPoint, bool) {
-		at := AscentPoint{Values: exponentials(x)}
-		var other *processTask
-		var s *SparseFit
-		if other, last = t.with(at.Values); last == nil {
-			if s, last = other.throughPoints(ctx, f.Inducing); last == nil {
-				last = s.gradient(ctx, grad)
-			}
+	return maximise(ctx, l, o, func(values, grad []float64) (*SparseFit, float64, error) {
+		other, err := t.with(values)
+		if err != nil {
+			return nil, 0, err
 		}
-		if last != nil || math.IsNaN(s.Lower) {
-			return at, false
+		s, err := other.throughPoints(ctx, f.Inducing)
+		if err != nil {
+			return nil, 0, err
 		}
-		at.Evidence = s.Lower
-		for i, h := range all {
-			value, slope := h.prior.density(x[i])
-			at.Prior += value
-			grad[i] += slope
-		}
-		if at.height() > highest {
-			highest, best = at.height(), s
-		}
-		if t.show != nil {
-			t.show(fmt.Sprintf("Optimise: %s in %s, %s ≥ %s", say.Several(o.Evaluations, "evaluation"), say.Spell((o.Elapsed+time.Since(began)).Round(time.Second)), t.objective(), say.Signed(highest, 6)), false)
-		}
-		return at, true
+		return s, s.Lower, s.gradient(ctx, grad)
 	})
-	o.Elapsed += time.Since(began)
-	if best == nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("svmnb: Optimise: %w", context.Cause(ctx))
-	}
-	if best == nil {
-		return nil, fmt.Errorf("svmnb: Optimise: there is no bound of the log marginal likelihood at the start: %w", last)
-	}
-	best.Optimisation = o
-	if ctx.Err() != nil {
-		return best, fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
-	}
-	return best, nil
 }
 
 func (f *SparseFit) none() bool { return f == nil || f.task == nil }
+
+func (f *SparseFit) ended() (time.Duration, ApproximationRun) {
+	return f.Elapsed, ApproximationRun{Status: solvers.Converged}
+}
+func (f *SparseFit) found(o *Optimisation) { f.Optimisation = o }
 
 func (f *SparseFit) ready(ctx context.Context, call string) error {
 	if f.none() {
