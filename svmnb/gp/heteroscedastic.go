@@ -126,10 +126,13 @@ func (l heteroscedastic) solve(ctx context.Context, t *latentTask) (latentPoster
 			if err != nil {
 				return nil, err
 			}
-			// Near the maximum the bound has too few digits, and d decides.
-			if slack := 1e-9 * (1 + math.Abs(q.g.logZ)); p.g.logZ > q.g.logZ+slack || p.g.logZ > q.g.logZ-slack && p.g.Mismatch < q.g.Mismatch {
+			// Near the maximum the bound has too few digits to tell, and the step is taken.
+			slack := 1e-9 * (1 + math.Abs(q.g.logZ))
+			if p.g.logZ > q.g.logZ-slack {
+				if rate = min(1, 1.5*rate); p.g.logZ < q.g.logZ+slack && p.g.Mismatch > q.g.Mismatch {
+					rate /= 3
+				}
 				q, d, lambda, better = p, e, next, true
-				rate = min(1, 1.5*rate)
 				break
 			}
 			rate /= 2
