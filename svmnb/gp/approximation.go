@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -91,6 +92,7 @@ type gaussian struct {
 	root   []float64
 	factor *linear.CholeskyFactor // of B
 	h      [][]float64            // n rows of H; nil if it is empty
+	w      []float64              // W, as curve was given it; nil for EP, where W is root²
 	logDet float64                // ln|I + KW|
 	a      []float64
 	logZ   float64
@@ -117,7 +119,7 @@ func (q *gaussian) curve(ctx context.Context, w []float64) (err error) {
 			at, v = append(at, i), append(v, math.Sqrt(-w))
 		}
 	}
-	q.h = nil
+	q.h, q.w = nil, slices.Clone(w)
 	if q.factor, err = factorOf(ctx, q.k, q.root); err != nil {
 		return err
 	}

@@ -274,35 +274,47 @@ func gramOf(ctx context.Context, kernel kernels.Kernel, x [][]float64) (*matrix,
 	return k, nil
 }
 
-// optimise finds the hyperparameters and solves for them.
-func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
+// hyperparameters returns those of the kernel.
+func (t *classTask) hyperparameters() (all []Partial, _ error) {
 	list, err := kernels.Hyperparameters(t.kernel, t.data.Features...)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
-	l := &learning{restarts: t.restarts, seed: t.seed, objective: "ln p(y) ≈", show: t.show}
 	for _, h := range list {
-		l.start = append(l.start, Partial{Name: h.Name, Value: h.Value})
-		l.said = append(l.said, hyper{name: h.Name, high: math.Inf(1)})
+		all = append(all, Partial{Name: h.Name, Value: h.Value})
 	}
-	return maximise(ctx, l, &Optimisation{}, func(values, grad []float64) (*ClassifierFit, float64, error) {
-		f, err := t.at(ctx, values)
-		if err != nil {
-			return nil, 0, err
-		}
-		return f, f.LogMarginalLikelihood(), f.gradient(ctx, grad)
-	})
+	return all, nil
 }
 
-// at solves for other hyperparameters.
-func (t *classTask) at(ctx context.Context, values []float64) (*ClassifierFit, error) {
-	k, err := kernels.WithHyperparameters(t.kernel, values)
+// optimise finds the hyperparameters and solves for them.
+func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
+	start, err := t.hyperparameters()
 	if err != nil {
 		return nil, err
 	}
+	l := &learning{start: start, restarts: t.restarts, seed: t.seed, objective: "ln p(y) ≈", show: t.show}
+	for _, h := range start {
+		l.said = append(l.said, hyper{name: h.Name, high: math.Inf(1)})
+	}
+	return maximise(ctx, l, &Optimisation{}, func(values, grad []float64) (*ClassifierFit, float64, error) {
+		f, v, err := t.at(ctx, values, nil)
+		if err != nil {
+			return nil, 0, err
+		}
+		return f, v, f.gradient(ctx, grad)
+	})
+}
+
+// at solves for other hyperparameters; a classifier has no inducing points.
+func (t *classTask) at(ctx context.Context, values []float64, _ [][]float64) (*ClassifierFit, float64, error) {
+	k, err := kernels.WithHyperparameters(t.kernel, values)
+	if err != nil {
+		return nil, 0, err
+	}
 	other := *t
 	other.kernel = k
-	return other.solve(ctx)
+	f, err := other.solve(ctx)
+	return f, f.LogMarginalLikelihood(), err
 }
 
 // ApproximationRun says how an approximation was found.

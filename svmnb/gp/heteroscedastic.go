@@ -38,6 +38,7 @@ type twofold struct {
 	g      *gaussian // of λ and b
 	factor *linear.CholeskyFactor
 	alpha  []float64 // A⁻¹y
+	noise  []float64 // n values R_i
 }
 
 func (q *twofold) how() ApproximationRun { return q.g.ApproximationRun }
@@ -77,6 +78,7 @@ func (l heteroscedastic) solve(ctx context.Context, t *latentTask) (latentPoster
 			q.g.a[i] = l - 0.5
 		}
 		mean, noise := kg.times(q.g.a), make([]float64, n)
+		q.noise = noise
 		q.g.logZ = -float64(n)/2*math.Log(2*math.Pi) - (vec.Dot(q.g.a, mean)+q.g.logDet)/2
 		for i, m := range mean {
 			noise[i] = t.noise * math.Exp(m-v[i]/2)

@@ -68,6 +68,7 @@ type approximated interface {
 	*LatentFit | *ClassifierFit | *SparseFit
 	none() bool
 	ended() (after time.Duration, how ApproximationRun)
+	found(o *Optimisation)
 }
 
 // mustApproximate is MustFit of a description whose Fit is run.
@@ -237,16 +238,22 @@ func (t *latentTask) optimise(ctx context.Context) (*LatentFit, error) {
 		return nil, err
 	}
 	return maximise(ctx, &learning{start: start, said: all, restarts: t.restarts, seed: t.seed, objective: t.objective() + " ≈", show: t.show}, &Optimisation{}, func(values, grad []float64) (*LatentFit, float64, error) {
-		other, err := t.with(values)
+		f, v, err := t.at(ctx, values, nil)
 		if err != nil {
 			return nil, 0, err
 		}
-		f, err := other.solve(ctx)
-		if err != nil {
-			return nil, 0, err
-		}
-		return f, f.LogMarginalLikelihood(), f.posterior.gradient(ctx, other, grad)
+		return f, v, f.posterior.gradient(ctx, f.task, grad)
 	})
+}
+
+// at solves for other hyperparameters; a latent process has no inducing points.
+func (t *latentTask) at(ctx context.Context, values []float64, _ [][]float64) (*LatentFit, float64, error) {
+	other, err := t.with(values)
+	if err != nil {
+		return nil, 0, err
+	}
+	f, err := other.solve(ctx)
+	return f, f.LogMarginalLikelihood(), err
 }
 
 // LatentFit is the approximate posterior of a [LatentProcess].

@@ -62,6 +62,21 @@ func (p SparseProcess) run(ctx context.Context, show func(line string, last bool
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
+	t, err := p.prepare()
+	if err != nil {
+		return nil, err
+	}
+	t.show = show
+	return t.solve(ctx)
+}
+
+// sparseTask is a checked SparseProcess with all defaults filled in.
+type sparseTask struct {
+	*processTask
+	m int
+}
+
+func (p SparseProcess) prepare() (*sparseTask, error) {
 	q := p.process.described()
 	if p.m < 1 { // the zero value
 		q = q.Inducing(p.m).process
@@ -77,13 +92,36 @@ func (p SparseProcess) run(ctx context.Context, show func(line string, last bool
 	if !t.oneNoise() {
 		return nil, arguments.Wrong("Inducing", t.noise, "a sparse process needs one positive variance of the noise; say NoiseVariance")
 	}
-	t.show = show
+	t.method, t.named = p.process.method, p.process.named
+	return &sparseTask{t, p.m}, nil
+}
+
+func (t *sparseTask) solve(ctx context.Context) (*SparseFit, error) {
 	began := time.Now()
-	f, err := t.sparse(ctx, p.m)
+	f, err := t.sparse(ctx, t.m)
 	if f != nil {
-		f.Description.m, f.Elapsed = p.m, time.Since(began)
+		f.Description.m, f.Elapsed = t.m, time.Since(began)
 	}
 	return f, err
+}
+
+// at solves for other hyperparameters, and through other inducing points unless z is nil.
+func (t *sparseTask) at(ctx context.Context, values []float64, z [][]float64) (*SparseFit, float64, error) {
+	other, err := t.with(values)
+	if err != nil {
+		return nil, 0, err
+	}
+	var f *SparseFit
+	if z == nil {
+		f, err = other.through(ctx, t.m)
+	} else {
+		f, err = other.throughPoints(ctx, z)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	f.Description.m = t.m
+	return f, f.Lower, nil
 }
 
 // SparseFit is the approximate posterior of a [SparseProcess].
@@ -107,6 +145,8 @@ type SparseFit struct {
 	factor   *linear.CholeskyFactor // of B = I + Σ v_i v_i'/σ²
 	b        *matrix
 	c        []float64 // M⁻¹ Σ v_i y_i/σ², where B = MM'
+	coef     []float64 // L⁻ᵀM⁻ᵀc, so that the mean of f is k_m'coef
+	jitter   float64   // that was added to the diagonal of K_mm
 	residual float64   // tr(K − Q)
 }
 
@@ -192,7 +232,8 @@ func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*Sparse
 	most := slices.Max(g.Diag())
 	// Jitter makes Q smaller, so the bounds remain.
 	for jitter := 1e-10; ; jitter *= 100 {
-		f.own, err = linear.Cholesky{}.Factor(ctx, &linear.System{K: g, Noise: slices.Repeat([]float64{jitter*most + 1e-300}, m)})
+		f.jitter = jitter*most + 1e-300
+		f.own, err = linear.Cholesky{}.Factor(ctx, &linear.System{K: g, Noise: slices.Repeat([]float64{f.jitter}, m)})
 		var indefinite *linear.IndefiniteError
 		if err == nil || !errors.As(err, &indefinite) || jitter > 1e-5 {
 			break
@@ -245,6 +286,9 @@ func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*Sparse
 	if f.b, f.factor, f.c, quadratic, err = within(noise); err != nil {
 		return nil, err
 	}
+	// L⁻ᵀM⁻ᵀc = (LL')⁻¹ L (MM')⁻¹ M c
+	f.coef = f.factor.Solve(nil, f.factor.Multiply(nil, f.c))
+	f.own.Solve(f.coef, f.own.Multiply(f.coef, f.coef))
 	_, _, _, least, err := within(noise + f.residual)
 	if err != nil {
 		return nil, err
@@ -449,8 +493,13 @@ func (f *SparseFit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief
 	if err := f.basis.Check(rows); err != nil {
 		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
 	}
-	b := &Belief{Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows)), Noise: f.task.noise}
-	a := make([]float64, len(f.Inducing))
+	return f.posterior(ctx, rows)
+}
+
+func (f *SparseFit) posterior(ctx context.Context, rows [][]float64) (*Belief, error) {
+	b := &Belief{Mean: slices.Repeat([]float64{f.task.offset}, len(rows)), Variance: make([]float64, len(rows)), Noise: f.task.noise}
+	f.basis.Times(b.Mean, rows, f.coef)
+	var a []float64
 	for i, p := range rows {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Posterior: %w", context.Cause(ctx))
@@ -460,7 +509,7 @@ func (f *SparseFit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief
 		b.Variance[i] = f.task.kernel.Eval(p, p) - vec.Dot(a, a)
 		f.factor.HalfSolve(a, a)
 		b.Variance[i] = max(0, b.Variance[i]+vec.Dot(a, a))
-		b.Mean[i] = f.task.value(vec.Dot(a, f.c) + f.task.offset)
+		b.Mean[i] = f.task.value(b.Mean[i])
 	}
 	f.task.spread(b)
 	return b, nil
