@@ -51,6 +51,11 @@ func TestKeepApproximate(t *testing.T) {
 			return f.Optimisation, f.LogMarginalLikelihood()
 		},
 		"sparse": func() (*Optimisation, float64) { f := sinc.Inducing(8).Keep(); return f.Optimisation, f.Lower },
+		"outputs": func() (*Optimisation, float64) {
+			p, y := outputs(10, 2)
+			f := p.Optimise().Outputs(y).Coregionalise().Keep()
+			return f.Optimisation, f.LogMarginalLikelihood()
+		},
 		"Student": func() (*Optimisation, float64) {
 			f := sinc.Likelihood(StudentT(4)).Keep()
 			return f.Optimisation, f.LogMarginalLikelihood()

@@ -65,7 +65,7 @@ func (p LatentProcess) MustFit() *LatentFit {
 
 // approximated is a fit of an approximate posterior.
 type approximated interface {
-	*LatentFit | *ClassifierFit | *SparseFit
+	*LatentFit | *ClassifierFit | *SparseFit | *MultiFit
 	none() bool
 	ended() (after time.Duration, how ApproximationRun)
 	found(o *Optimisation)
