@@ -10,8 +10,10 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -491,4 +493,78 @@ func (f *LatentFit) Markdown() string {
 	}
 	s.Row("**result**", "log marginal likelihood %s%s", lower, say.Signed(f.LogMarginalLikelihood(), 6))
 	return s.String()
+}
+
+// Show displays the given figures of the fit. Without figures it displays the summary and, if
+// there is one feature, Posterior: for counts with the mean count and intervals of new counts.
+func (f *LatentFit) Show(figures ...display.Figure) {
+	var usual []display.Figure
+	if !f.none() && f.task.data.D() == 1 {
+		usual = []display.Figure{Posterior}
+	}
+	display.ShowFit(f, figures, usual...)
+}
+
+func (f *LatentFit) drawPosterior(v view) (*display.Chart, error) {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	if err := f.ready(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
+	t := f.task
+	if err := t.drawable(&v); err != nil {
+		return nil, err
+	}
+	n := float64(len(t.y))
+	xs, rows := places(v, int(min(figurePoints/2, max(60, figureWork/(n*n)))))
+	b, err := f.Latent(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	mean, err := f.Predict(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	low, high, err := f.Interval(ctx, rows, 0.95)
+	if err != nil {
+		return nil, err
+	}
+	d := figure.PosteriorData{
+		Problem: t.words() + " · " + say.Brief(t.of.String()), Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: math.NaN(), Evidence: f.LogMarginalLikelihood(),
+		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: mean, SD: deviations(b.Variance, 0), NewLow: low, NewHigh: high,
+	}
+	if t.of == Likelihood(poisson{}) {
+		d.Evenly, d.SD = "mean count", make([]float64, len(xs))
+		for i, m := range b.Mean {
+			sd := 1.96 * math.Sqrt(b.Variance[i])
+			d.Low, d.High = append(d.Low, math.Exp(m-sd)), append(d.High, math.Exp(m+sd))
+		}
+	}
+	return figure.Posterior(d)
+}
+
+// drawable returns an error if a figure of an approximate posterior cannot be drawn, and completes
+// the range of v.
+func (t *processTask) drawable(v *view) error {
+	switch d := t.data.D(); {
+	case d != 1:
+		return fmt.Errorf("Posterior: the data have %d features; it draws functions of one", d)
+	case v.samples != 0 || len(v.tests) > 0:
+		return arguments.Wrong("Posterior", float64(v.samples), "an approximate process draws neither samples nor test points; take the exact one for these")
+	case v.chosen && !(v.low < v.high && !math.IsInf(v.high-v.low, 1)):
+		return arguments.Wrong("PosteriorOver", v.low, "the range from %v to %v is empty or endless; give two numbers, the smaller one first", v.low, v.high)
+	}
+	if !v.chosen {
+		v.low, v.high = around(t.data.X)
+	}
+	return nil
+}
+
+// places returns m places of the only feature, also as rows.
+func places(v view, m int) (xs []float64, rows datasets.Rows) {
+	for i := range m {
+		x := v.low + (v.high-v.low)*float64(i)/float64(m-1)
+		xs, rows = append(xs, x), append(rows, []float64{x})
+	}
+	return xs, rows
 }

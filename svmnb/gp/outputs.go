@@ -12,7 +12,9 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -638,4 +640,44 @@ func (f *MultiFit) Markdown() string {
 	}
 	s.Row("**result**", "log marginal likelihood %s, by one factor of %d rows", say.Signed(f.evidence, 6), f.factor.N())
 	return s.String()
+}
+
+// Show displays the given figures of the fit. Without figures it displays the summary and, if
+// there is one feature, Posterior.
+func (f *MultiFit) Show(figures ...display.Figure) {
+	var usual []display.Figure
+	if !f.none() && f.task.data.D() == 1 && len(f.Names) <= figure.MostLines {
+		usual = []display.Figure{Posterior}
+	}
+	display.ShowFit(f, figures, usual...)
+}
+
+func (f *MultiFit) drawPosterior(v view) (*display.Chart, error) {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	if f.none() {
+		return nil, arguments.NoFit("Posterior")
+	}
+	t := f.task
+	if err := t.drawable(&v); err != nil {
+		return nil, err
+	}
+	rows64 := float64(f.factor.N())
+	xs, rows := places(v, int(min(figurePoints/2, max(60, figureWork/(rows64*rows64*float64(len(f.Names)))))))
+	b, err := f.Posterior(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	d := figure.OutputsData{Problem: t.words(), Feature: t.data.FeatureName(0), Evidence: f.evidence, Xs: xs}
+	for o, b := range b {
+		d.Names, d.Mean, d.SD = append(d.Names, say.Class(f.Names[o])), append(d.Mean, b.Mean), append(d.SD, deviations(b.Variance, 0))
+		var x, y []float64
+		for i, row := range *t.from.y {
+			if !math.IsNaN(row[o]) {
+				x, y = append(x, t.data.X[i][0]), append(y, row[o])
+			}
+		}
+		d.X, d.Y = append(d.X, x), append(d.Y, y)
+	}
+	return figure.Outputs(d)
 }

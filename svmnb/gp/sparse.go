@@ -549,23 +549,10 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 		return nil, err
 	}
 	t := f.task
-	switch d := t.data.D(); {
-	case d != 1:
-		return nil, fmt.Errorf("Posterior: the data have %d features; it draws functions of one", d)
-	case v.samples != 0 || len(v.tests) > 0:
-		return nil, arguments.Wrong("Posterior", float64(v.samples), "a sparse process draws neither samples nor test points; leave Inducing out for these")
-	case v.chosen && !(v.low < v.high && !math.IsInf(v.high-v.low, 1)):
-		return nil, arguments.Wrong("PosteriorOver", v.low, "the range from %v to %v is empty or endless; give two numbers, the smaller one first", v.low, v.high)
+	if err := t.drawable(&v); err != nil {
+		return nil, err
 	}
-	if !v.chosen {
-		v.low, v.high = around(t.data.X)
-	}
-	var xs []float64
-	var rows datasets.Rows
-	for i := range figurePoints {
-		x := v.low + (v.high-v.low)*float64(i)/(figurePoints-1)
-		xs, rows = append(xs, x), append(rows, []float64{x})
-	}
+	xs, rows := places(v, figurePoints)
 	b, err := f.Posterior(ctx, rows)
 	if err != nil {
 		return nil, err
@@ -574,6 +561,47 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 		Problem: fmt.Sprintf("%s · through %s", t.words(), say.Several(len(f.Inducing), "inducing point")),
 		Note:    fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
 		Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
-		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
+		Inducing: points.Column(f.Inducing, 0),
+		X:        points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
+	})
+}
+
+// boundsNodes is the number of sparse processes in the figure EvidenceBounds.
+const boundsNodes = 20
+
+func (f *SparseFit) drawEvidenceBounds() (*display.Chart, error) {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	if err := f.ready(ctx, "EvidenceBounds"); err != nil {
+		return nil, err
+	}
+	m := len(f.Inducing)
+	lower, upper := figure.Line{Name: "lower bound"}, figure.Line{Name: "upper bound"}
+	for i, last := 1, 0; i <= boundsNodes; i++ {
+		k := max(1, m*i/boundsNodes)
+		if k == last {
+			continue
+		}
+		last = k
+		g := f
+		if k < m {
+			var err error
+			if g, err = f.task.throughPoints(ctx, f.Inducing[:k]); err != nil {
+				return nil, err
+			}
+		}
+		lower.X, upper.X = append(lower.X, float64(k)), append(upper.X, float64(k))
+		lower.Y, upper.Y = append(lower.Y, g.Lower), append(upper.Y, g.Upper)
+	}
+	nan := [2]float64{math.NaN(), math.NaN()}
+	// The last half of the points shows how near the bounds come; the first bounds may be far away.
+	near, far := f.Lower, f.Upper
+	for i := len(lower.Y) / 4; i < len(lower.Y); i++ {
+		near, far = min(near, lower.Y[i]), max(far, upper.Y[i])
+	}
+	room := 0.1*(far-near) + 1e-6*math.Abs(far)
+	return figure.Lines(figure.LinesData{
+		Title: fmt.Sprintf("%s leave %s nats between the bounds of the evidence", say.Several(m, "inducing point"), say.Signed(f.Upper-f.Lower, 3)),
+		X:     "inducing points", Y: "log marginal likelihood", Lines: []figure.Line{upper, lower}, XRange: nan, YRange: [2]float64{near - room, far + room},
 	})
 }
