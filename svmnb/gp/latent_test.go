@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"pgregory.net/rapid"
@@ -410,5 +411,35 @@ func TestLatentRefuses(t *testing.T) {
 	}
 	if want := "gp.Regress(sinc).Kernel(SquaredExponential(1)).Cholesky().Optimise().Likelihood(gp.StudentT(4))"; sinc.Optimise().Likelihood(StudentT(4)).String() != want {
 		t.Error(sinc.Optimise().Likelihood(StudentT(4)))
+	}
+}
+
+// TestApproximateFigures: the figures say what they show.
+func TestApproximateFigures(t *testing.T) {
+	sinc := datasets.Sinc(30, 0.1, 1)
+	counts := datasets.New([][]float64{{1}, {2}, {3}, {4}}, []float64{0, 2, 7, 3})
+	base := Regress(sinc).Kernel(kernels.SquaredExponential(1)).NoiseVariance(0.01)
+	p, y := outputs(8, 2)
+	y[3][1] = math.NaN()
+	for says, draw := range map[string]func() (*display.Chart, error){
+		"observations lie in the interval of 95 %": func() (*display.Chart, error) {
+			return Posterior.Of(shown(t, base.Likelihood(StudentT(4))))
+		},
+		"4 of 4 observations lie in the interval": func() (*display.Chart, error) {
+			return PosteriorOver(0, 5).Of(shown(t, Regress(counts).Likelihood(Poisson())))
+		},
+		"6 inducing points leave ":            func() (*display.Chart, error) { return EvidenceBounds.Of(thinned(t, base.Inducing(6))) },
+		"2 outputs, 15 values observed: the ": func() (*display.Chart, error) { return Posterior.Of(several2(t, p.Outputs(y).Coregionalise())) },
+	} {
+		chart, err := draw()
+		if err != nil {
+			t.Fatal(says, err)
+		}
+		if !strings.Contains(chart.Title.Title, says) {
+			t.Errorf("%q, want %q", chart.Title.Title, says)
+		}
+	}
+	if _, err := PosteriorSamples(2, 1).Of(shown(t, base.Likelihood(StudentT(4)))); err == nil {
+		t.Error("samples of an approximation")
 	}
 }

@@ -594,9 +594,9 @@ func (f *SparseFit) drawEvidenceBounds() (*display.Chart, error) {
 		lower.Y, upper.Y = append(lower.Y, g.Lower), append(upper.Y, g.Upper)
 	}
 	nan := [2]float64{math.NaN(), math.NaN()}
-	// The last half of the points shows how near the bounds come; the first bounds may be far away.
+	// The axis has the bounds of the last third; the first ones may be far away.
 	near, far := f.Lower, f.Upper
-	for i := len(lower.Y) / 4; i < len(lower.Y); i++ {
+	for i := 2 * len(lower.Y) / 3; i < len(lower.Y); i++ {
 		near, far = min(near, lower.Y[i]), max(far, upper.Y[i])
 	}
 	room := 0.1*(far-near) + 1e-6*math.Abs(far)
