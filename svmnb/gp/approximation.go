@@ -2,7 +2,9 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -11,7 +13,7 @@ import (
 
 // approximation is a Gaussian in place of the posterior of f at the n training points.
 type approximation interface {
-	how() ClassifierRun
+	how() ApproximationRun
 
 	// evidence returns the approximate log marginal likelihood.
 	evidence() float64
@@ -78,13 +80,20 @@ func factorOf(ctx context.Context, k *matrix, s []float64) (*linear.CholeskyFact
 	return linear.Cholesky{}.Factor(ctx, &linear.System{K: m, Noise: one})
 }
 
-// gaussian is the approximation for two classes: a posterior of covariance (K⁻¹ + S²)⁻¹ with S
-// = diag(root), and of mean K a.
+// gaussian is an approximation of one latent function: a posterior of mean K a and covariance
+// (K⁻¹ + W)⁻¹ with W diagonal. With S = diag(root), root = √max(W, 0), and B = I + S K S,
+//
+//	(K⁻¹ + W)⁻¹ = K − K E K,  E = S B⁻¹ S − H H',
+//
+// where H is empty unless some W are negative; see curve.
 type gaussian struct {
-	ClassifierRun
+	ApproximationRun
 	k      *matrix
 	root   []float64
-	factor *linear.CholeskyFactor // of B = I + S K S
+	factor *linear.CholeskyFactor // of B
+	h      [][]float64            // n rows of H; nil if it is empty
+	w      []float64              // W, as curve was given it; nil for EP, where W is root²
+	logDet float64                // ln|I + KW|
 	a      []float64
 	logZ   float64
 
@@ -94,24 +103,105 @@ type gaussian struct {
 	sigma func(mean, variance float64) float64 // the probability of the positive class
 }
 
-func (q *gaussian) how() ClassifierRun { return q.ClassifierRun }
-func (q *gaussian) evidence() float64  { return q.logZ }
+func (q *gaussian) how() ApproximationRun { return q.ApproximationRun }
+func (q *gaussian) evidence() float64     { return q.logZ }
 
-// less returns x − S B⁻¹ S K x.
+// curve sets root, factor, H and logDet for W. The q negative entries of W are a term −VV', of q
+// columns V with one entry each. With E₊ = S B⁻¹ S, U = (I − E₊K)V and C = I − V'(K − KE₊K)V, the
+// formula of Woodbury gives E = E₊ − UC⁻¹U' and ln|I + KW| = ln|B| + ln|C| (Vanhatalo, Jylänki and
+// Vehtari 2009 make q updates of rank one). C is positive definite where the posterior density
+// bends down in every direction; elsewhere the error is errNoMaximum.
+func (q *gaussian) curve(ctx context.Context, w []float64) (err error) {
+	var at []int
+	var v []float64
+	for i, w := range w {
+		if q.root[i] = math.Sqrt(max(0, w)); w < 0 {
+			at, v = append(at, i), append(v, math.Sqrt(-w))
+		}
+	}
+	q.h, q.w = nil, slices.Clone(w)
+	if q.factor, err = factorOf(ctx, q.k, q.root); err != nil {
+		return err
+	}
+	if q.logDet = q.factor.LogDet(); at == nil {
+		return nil
+	}
+	u := several(len(at), 0)
+	for c, j := range at {
+		e := make([]float64, len(w))
+		e[j] = v[c]
+		u[c] = q.less(e)
+	}
+	c := square(several(len(at), len(at)))
+	for l := range at {
+		ku := q.k.times(u[l])
+		for j, i := range at {
+			c[j][l] = -v[j] * ku[i]
+		}
+		c[l][l]++
+	}
+	for j := range c { // rounding errors made it slightly asymmetric
+		copy(c[j][j+1:], column(c[j+1:], j))
+	}
+	factor, err := linear.Cholesky{}.Factor(ctx, &linear.System{K: c})
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case err != nil:
+		return errNoMaximum
+	}
+	q.logDet += factor.LogDet()
+	q.h = several(len(w), len(at))
+	for i, row := range q.h {
+		for c := range u {
+			row[c] = u[c][i]
+		}
+		factor.HalfSolve(row, row)
+	}
+	return nil
+}
+
+var errNoMaximum = errors.New("the density does not bend down in every direction there; raise NoiseVariance or nu")
+
+func column(rows [][]float64, j int) []float64 {
+	v := make([]float64, len(rows))
+	for i, row := range rows {
+		v[i] = row[j]
+	}
+	return v
+}
+
+// inH returns H'x.
+func (q *gaussian) inH(x []float64) []float64 {
+	if q.h == nil {
+		return nil
+	}
+	sum := make([]float64, len(q.h[0]))
+	for i, row := range q.h {
+		vec.Axpy(sum, x[i], row)
+	}
+	return sum
+}
+
+// less returns x − E K x.
 func (q *gaussian) less(x []float64) []float64 {
 	t := q.k.times(x)
+	back := q.inH(t)
 	for i, r := range q.root {
 		t[i] *= r
 	}
 	q.factor.Solve(t, t)
 	for i, r := range q.root {
 		t[i] = x[i] - r*t[i]
+		if back != nil {
+			t[i] += vec.Dot(q.h[i], back)
+		}
 	}
 	return t
 }
 
-// variances returns the diagonal of (K⁻¹ + S²)⁻¹ = S⁻¹(I − B⁻¹)S⁻¹ = K − K S B⁻¹ S K. The first
-// form costs little but cancels where S is small, and the second form is used there.
+// variances returns the diagonal of K − KEK. Without H it is S⁻¹(I − B⁻¹)S⁻¹ too, which costs little
+// but cancels where S is small.
 func (q *gaussian) variances(ctx context.Context) ([]float64, error) {
 	inverse, err := q.factor.InverseLower(ctx)
 	if err != nil {
@@ -122,6 +212,8 @@ func (q *gaussian) variances(ctx context.Context) ([]float64, error) {
 		if r*r*q.k.diag[i] >= 1e-6 {
 			row = inverse.Row(row, i)
 			v[i] = (1 - row[i]) / (r * r)
+			back := q.inH(q.k.rows[i])
+			v[i] += vec.Dot(back, back)
 			continue
 		}
 		if ctx.Err() != nil {
@@ -132,17 +224,18 @@ func (q *gaussian) variances(ctx context.Context) ([]float64, error) {
 	return v, nil
 }
 
-// variance returns prior − u'S B⁻¹ S u.
+// variance returns prior − u'E u.
 func (q *gaussian) variance(prior float64, u []float64) float64 {
 	t := make([]float64, len(u))
 	for j, r := range q.root {
 		t[j] = r * u[j]
 	}
 	q.factor.HalfSolve(t, t)
-	return max(0, prior-vec.Dot(t, t))
+	back := q.inH(u)
+	return max(0, prior-vec.Dot(t, t)+vec.Dot(back, back))
 }
 
-// weights implements approximation. ∂ ln Z = ½ a'∂K a − ½ tr(S B⁻¹ S ∂K), and for Laplace's
+// weights implements approximation. ∂ ln Z = ½ a'∂K a − ½ tr(E ∂K), and for Laplace's
 // approximation u'∂K g in addition, as its maximum moves.
 func (q *gaussian) weights(ctx context.Context) (func(i int) []float64, error) {
 	inverse, err := q.factor.InverseLower(ctx)
@@ -154,6 +247,9 @@ func (q *gaussian) weights(ctx context.Context) (func(i int) []float64, error) {
 	return func(i int) []float64 {
 		for j, v := range inverse.Row(row, i) {
 			out[j] = (q.a[i]*q.a[j] - q.root[i]*v*q.root[j]) / 2
+			if q.h != nil {
+				out[j] += vec.Dot(q.h[i], q.h[j]) / 2
+			}
 			if q.u != nil {
 				out[j] += (q.u[i]*q.g[j] + q.g[i]*q.u[j]) / 2
 			}

@@ -17,7 +17,7 @@ import (
 
 // ClassifierFit is the approximate posterior of a [Classifier].
 type ClassifierFit struct {
-	ClassifierRun
+	ApproximationRun
 
 	// Description is the Classifier that was solved, with all defaults and the hyperparameters
 	// that Optimise found.
@@ -33,6 +33,11 @@ type ClassifierFit struct {
 }
 
 func (f *ClassifierFit) none() bool { return f == nil || f.task == nil }
+
+func (f *ClassifierFit) ended() (time.Duration, ApproximationRun) {
+	return f.Elapsed, f.ApproximationRun
+}
+func (f *ClassifierFit) found(o *Optimisation) { f.Optimisation = o }
 
 func (f *ClassifierFit) ready(ctx context.Context, call string) error {
 	if f.none() {
@@ -76,24 +81,7 @@ func (f *ClassifierFit) Gradient(ctx context.Context) (_ []Partial, err error) {
 }
 
 func (f *ClassifierFit) gradient(ctx context.Context, grad []float64) error {
-	g, err := kernels.NewGradient(f.task.kernel, f.task.data.X)
-	if err != nil {
-		return fmt.Errorf("svmnb: %w", err)
-	}
-	weights, err := f.approximation.weights(ctx)
-	if err != nil {
-		return fmt.Errorf("svmnb: Gradient: %w", err)
-	}
-	done := g.Contract(grad, func(i int) []float64 {
-		if ctx.Err() != nil {
-			return nil
-		}
-		return weights(i)
-	})
-	if done == nil {
-		return fmt.Errorf("svmnb: Gradient: %w", context.Cause(ctx))
-	}
-	return nil
+	return contract(ctx, f.task.kernel, f.task.data.X, grad, f.approximation)
 }
 
 // Probability returns, for each of m points, the k probabilities of the classes, in the order
@@ -248,11 +236,7 @@ func (f *ClassifierFit) Markdown() string {
 	s.Row("**problem**", "Gaussian process for the %d classes of %s: %s", len(f.Classes), t.data.Name, say.Listed(f.Classes))
 	s.Row("points × features", "%d × %d", t.data.N(), t.data.D())
 	s.Row("kernel", "%s", say.Brief(t.kernel.String()))
-	if o := f.Optimisation; o != nil && len(o.Ascents) > 0 {
-		s.Row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
-			say.Signed(o.Ascents[o.Best].Path[0].height(), 6), say.Signed(o.End().height(), 6), o.End().Slope)
-		s.Row("effort", "%s in %s, %v", say.Several(o.Evaluations, "evaluation"), say.Several(len(o.Ascents), "ascent"), say.Spell(o.Elapsed))
-	}
+	f.Optimisation.rows(s)
 	what := "Newton step"
 	if t.way == byEP {
 		what = "sweep"

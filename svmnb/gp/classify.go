@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -14,10 +13,8 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
-	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
-	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
 // Classifier describes a Gaussian process for classes (Rasmussen and Williams 2006, chapter 3)
@@ -153,20 +150,7 @@ func (c Classifier) run(ctx context.Context, show func(line string, last bool)) 
 // progress in a line of the output. The interrupt button ends the run: MustFit then shows a
 // warning and returns the fit so far. An error is printed and ends the cell; outside a notebook
 // it panics.
-func (c Classifier) MustFit() *ClassifierFit {
-	ctx, stop := untilInterrupt()
-	defer stop()
-	fit, err := c.run(ctx, cells.Progress(progressAfter))
-	switch {
-	case fit == nil:
-		cells.Must(err)
-	case err != nil:
-		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
-	case fit.Status.Early():
-		cells.Warn(fmt.Sprintf("stopped early: %v after %s", fit.Status, say.Iterations(fit.Iterations)))
-	}
-	return fit
-}
+func (c Classifier) MustFit() *ClassifierFit { return mustApproximate(c.run) }
 
 // classTask is a checked Classifier with all defaults filled in.
 type classTask struct {
@@ -233,7 +217,7 @@ const mostClasses = 64
 // solve approximates the posterior for the hyperparameters of the kernel.
 func (t *classTask) solve(ctx context.Context) (*ClassifierFit, error) {
 	began := time.Now()
-	k, err := t.gram(ctx)
+	k, err := gramOf(ctx, t.kernel, t.data.X)
 	if err != nil {
 		return nil, err
 	}
@@ -245,12 +229,16 @@ func (t *classTask) solve(ctx context.Context) (*ClassifierFit, error) {
 	case t.way == byEP:
 		f.approximation, err = propagate(ctx, k, t.signs())
 	default:
-		f.approximation, err = laplace(ctx, k, t.signs())
+		y := t.signs()
+		var q *gaussian
+		if q, err = laplace(ctx, k, func(i int, f float64) density { return ofClass(y[i], f) }); err == nil {
+			q.sigma, f.approximation = meanLogistic, q
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %v: %w", t.way, err)
 	}
-	f.ClassifierRun = f.approximation.how()
+	f.ApproximationRun = f.approximation.how()
 	f.Elapsed = time.Since(began)
 	return f, nil
 }
@@ -264,10 +252,10 @@ func (t *classTask) signs() []float64 {
 	return y
 }
 
-// gram computes the n × n kernel matrix of the training points, all rows in memory.
-func (t *classTask) gram(ctx context.Context) (*matrix, error) {
-	n := len(t.class)
-	g, err := kernels.NewGram(t.kernel, t.data.X, int64(8*n*n)+8)
+// gramOf computes the n × n kernel matrix of points, all rows in memory.
+func gramOf(ctx context.Context, kernel kernels.Kernel, x [][]float64) (*matrix, error) {
+	n := len(x)
+	g, err := kernels.NewGram(kernel, x, int64(8*n*n)+8)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
@@ -279,108 +267,58 @@ func (t *classTask) gram(ctx context.Context) (*matrix, error) {
 	for i, row := range k.rows {
 		for j, v := range row {
 			if v-v != 0 {
-				return nil, arguments.At("Classify", i, -1, v, "the kernel value of points %d and %d is %v: scale the features", i, j, v)
+				return nil, arguments.At("Kernel", i, -1, v, "the kernel value of points %d and %d is %v: scale the features", i, j, v)
 			}
 		}
 	}
 	return k, nil
 }
 
-// optimise finds the hyperparameters and solves for them.
-func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
+// hyperparameters returns those of the kernel.
+func (t *classTask) hyperparameters() (all []Partial, _ error) {
 	list, err := kernels.Hyperparameters(t.kernel, t.data.Features...)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
-	began := time.Now()
-	o := &Optimisation{}
-	var intervals []interval
 	for _, h := range list {
-		v := hyper{name: h.Name, high: math.Inf(1)}.interval(h.Value)
-		intervals = append(intervals, v)
-		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-		o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
+		all = append(all, Partial{Name: h.Name, Value: h.Value})
 	}
-	var last error // why the last evaluation failed
-	var best *ClassifierFit
-	tell := func(end bool) {
-		if t.show != nil && best != nil {
-			t.show(fmt.Sprintf("Optimise: %s in %s, ln p(y) ≈ %s", say.Several(o.Evaluations, "evaluation"), say.Spell(time.Since(began).Round(time.Second)), say.Signed(best.LogMarginalLikelihood(), 6)), end)
-		}
-	}
-	evaluate := func(grad, x []float64) (AscentPoint, bool) {
-		at := AscentPoint{Values: exponentials(x)}
-		var f *ClassifierFit
-		if f, last = t.at(ctx, at.Values); last == nil {
-			last = f.gradient(ctx, grad)
-		}
-		if last != nil {
-			return at, false
-		}
-		if at.Evidence = f.LogMarginalLikelihood(); best == nil || at.Evidence > best.LogMarginalLikelihood() {
-			best = f
-		}
-		tell(false)
-		return at, true
-	}
-	ascend(ctx, o, intervals, t.restarts, t.seed, evaluate)
-	o.Elapsed = time.Since(began)
-	tell(true)
-	if best == nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("svmnb: Optimise: %w", context.Cause(ctx))
-	}
-	if best == nil {
-		return nil, fmt.Errorf("svmnb: Optimise: there is no log marginal likelihood at the start: %w", last)
-	}
-	best.Optimisation = o
-	if ctx.Err() != nil {
-		return best, fmt.Errorf("svmnb: Optimise stopped after %d evaluations: %w", o.Evaluations, context.Cause(ctx))
-	}
-	return best, nil
+	return all, nil
 }
 
-// ascend makes one ascent from the starts of the intervals, and restarts more from places near
-// them. It adds them to o, with the number of evaluations.
-func ascend(ctx context.Context, o *Optimisation, intervals []interval, restarts int, seed uint64, evaluate func(grad, x []float64) (AscentPoint, bool)) {
-	rng := rand.New(rand.NewPCG(seed, 0x6770))
-	for r := 0; r <= restarts && ctx.Err() == nil; r++ {
-		x := make([]float64, len(intervals))
-		for i, v := range intervals {
-			if x[i] = v.start; r > 0 {
-				x[i] = v.within(v.start + (2*rng.Float64()-1)*math.Ln10)
-			}
-		}
-		a := climbFrom(ctx, func(grad, x []float64) (AscentPoint, bool) {
-			o.Evaluations++
-			return evaluate(grad, x)
-		}, x, intervals)
-		if len(a.Path) == 0 {
-			continue // there is no evidence at this start
-		}
-		o.Ascents = append(o.Ascents, a)
-		if a.Path[len(a.Path)-1].height() > o.End().height() {
-			o.Best = len(o.Ascents) - 1
-		}
-	}
-}
-
-// at solves for other hyperparameters.
-func (t *classTask) at(ctx context.Context, values []float64) (*ClassifierFit, error) {
-	k, err := kernels.WithHyperparameters(t.kernel, values)
+// optimise finds the hyperparameters and solves for them.
+func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
+	start, err := t.hyperparameters()
 	if err != nil {
 		return nil, err
+	}
+	l := &learning{start: start, restarts: t.restarts, seed: t.seed, objective: "ln p(y) ≈", show: t.show}
+	for _, h := range start {
+		l.said = append(l.said, hyper{name: h.Name, high: math.Inf(1)})
+	}
+	return maximise(ctx, l, &Optimisation{}, func(values, grad []float64) (*ClassifierFit, float64, error) {
+		f, v, err := t.at(ctx, values, nil)
+		if err != nil {
+			return nil, 0, err
+		}
+		return f, v, f.gradient(ctx, grad)
+	})
+}
+
+// at solves for other hyperparameters; a classifier has no inducing points.
+func (t *classTask) at(ctx context.Context, values []float64, _ [][]float64) (*ClassifierFit, float64, error) {
+	k, err := kernels.WithHyperparameters(t.kernel, values)
+	if err != nil {
+		return nil, 0, err
 	}
 	other := *t
 	other.kernel = k
 	f, err := other.solve(ctx)
-	if err == nil && math.IsNaN(f.LogMarginalLikelihood()) {
-		err = errors.New("the log marginal likelihood is not a number")
-	}
-	return f, err
+	return f, f.LogMarginalLikelihood(), err
 }
 
-// ClassifierRun says how an approximation was found.
-type ClassifierRun struct {
+// ApproximationRun says how an approximation was found.
+type ApproximationRun struct {
 	Status     solvers.Status
 	Iterations int // Newton steps, or sweeps over all points
 

@@ -256,7 +256,7 @@ func TestEPAgainstTextbook(t *testing.T) {
 		data := twelve()
 		c := Classify(data).Kernel(kernels.Scale(scale, kernels.SquaredExponential(1))).EP()
 		f := classified(t, c)
-		k, err := f.task.gram(ctx)
+		k, err := gramOf(ctx, f.task.kernel, f.task.data.X)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,7 +343,7 @@ func TestSoftmaxOfTwo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := task.gram(ctx)
+	k, err := gramOf(ctx, task.kernel, task.data.X)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 // updates may overshoot, they are damped when the moments come no nearer to each other.
 func propagate(ctx context.Context, k *matrix, y []float64) (*gaussian, error) {
 	n := len(y)
-	q := &gaussian{k: k, root: make([]float64, n), a: make([]float64, n), sigma: func(mean, variance float64) float64 { return normal(mean / math.Sqrt(1+variance)) }}
+	q := &gaussian{k: k, root: make([]float64, n), a: make([]float64, n), sigma: probit}
 	tau, nu := make([]float64, n), make([]float64, n)
 	mean, variance := make([]float64, n), append([]float64(nil), k.diag...)
 	damping, best := 1.0, math.Inf(1)
@@ -78,6 +78,9 @@ type site struct{ tau, nu float64 }
 
 // moments are those of f_i.
 type moments struct{ mean, variance float64 }
+
+// probit returns the mean of Φ(f) for a normal f.
+func probit(mean, variance float64) float64 { return normal(mean / math.Sqrt(1+variance)) }
 
 // cavity returns the moments without the site. As sites have τ ≥ 0 the variance is positive.
 func cavity(mean, variance, tau, nu float64) moments {

@@ -227,3 +227,17 @@ func ExampleProcess_Inducing() {
 	// f(20) = -115 ± 11
 	// ln p(y) is between -621.4 and -616.4
 }
+
+// An outlier of 3 moves a normal process and hardly moves one with Student's noise.
+func ExampleProcess_Likelihood() {
+	ctx := context.Background()
+	data := datasets.Sinc(60, 0.05, 1)
+	data.Y[22] += 3
+	p := gp.Regress(data).Kernel(kernels.SquaredExponential(1)).NoiseVariance(0.01)
+	at := datasets.Rows{data.X[22]}
+	normal, _ := p.MustFit().Predict(at)
+	robust, _ := p.Likelihood(gp.StudentT(4)).MustFit().Predict(ctx, at)
+	fmt.Printf("f = %.2f, normal %.2f, robust %.2f\n", datasets.Sinc(60, 0, 1).Y[22], normal[0], robust[0])
+	// Output:
+	// f = 0.24, normal 1.35, robust 0.20
+}

@@ -506,3 +506,12 @@ func transpose(z [][]float64) [][]float64 {
 	}
 	return t
 }
+
+// EvidenceBounds shows the bounds of the log marginal likelihood of a [SparseFit] through more and
+// more of its inducing points, in the order in which they were chosen.
+var EvidenceBounds = display.FigureOf("EvidenceBounds", func(f bounded) (*display.Chart, error) { return f.drawEvidenceBounds() })
+
+// bounded is implemented by *SparseFit only; see process.
+type bounded interface {
+	drawEvidenceBounds() (*display.Chart, error)
+}

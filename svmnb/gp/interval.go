@@ -41,6 +41,9 @@ func (e EvidenceInterval) String() string {
 // 2021), in n·rank² operations. linear.AutoRank takes 2√n points. The lower end is the evidence
 // of a sparse process with these points and a slightly better term for the fit.
 //
+// The LogMarginalLikelihood of an iterative method is an estimate by stochastic Lanczos quadrature
+// with its standard error, to stand beside this interval.
+//
 // The interval is narrow if a few points nearly determine f, and wide if the noise is small. The
 // error is an *ArgumentError for LinearMean or if there is no upper bound of y'A⁻¹y, a
 // *solvers.ProblemError if a noise is 0, and wraps context.Cause(ctx) when ctx ends early.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/kept"
 )
@@ -115,4 +116,127 @@ func (t *processTask) key() []byte {
 	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n%q %v\n", keepLearned,
 		t.kernel, t.noise, t.noiseVector(), t.mean, t.restarts, t.seed, t.method, t.data.X, t.data.Y, v, grad, err, t.said(), t.scaled)
 	return h.Sum(nil)
+}
+
+// keptFit is what Keep stores of an approximate process.
+type keptFit struct {
+	Optimisation Optimisation
+	Inducing     [][]float64 // of a sparse process
+}
+
+// keptTask is a checked description of an approximate process.
+type keptTask[F approximated] interface {
+	// at returns the fit with these hyperparameters, through these inducing points if there are any
+	// and otherwise through new ones, and its evidence.
+	at(ctx context.Context, values []float64, inducing [][]float64) (F, float64, error)
+
+	hyperparameters() ([]Partial, error)
+}
+
+// keep is Keep of an approximate process: of the checked task t, whose settings a text says.
+func keep[F approximated](t keptTask[F], text string, data *datasets.Dataset, solve func(ctx context.Context) (F, *keptFit, error)) func(ctx context.Context) (F, error) {
+	return func(ctx context.Context) (none F, _ error) {
+		dir, err := kept.Dir()
+		start, failed := t.hyperparameters()
+		if err != nil || failed != nil {
+			f, _, err := solve(ctx)
+			return f, err
+		}
+		var values []float64
+		for _, h := range start {
+			values = append(values, h.Value)
+		}
+		// The evidence at the start is in the key, since a user may change the formula of a kernel and
+		// keep its name.
+		_, v, err := t.at(ctx, values, nil)
+		h := sha256.New()
+		fmt.Fprintf(h, "%s\n%s\n%v\n%v\n%v %v\n", keepLearned, text, data.X, data.Y, v, err)
+		key := h.Sum(nil)
+		file := kept.File(dir, key)
+		var k keptFit
+		if o := &k.Optimisation; kept.Decode(file, key, &k) && o.sound() && len(o.Names) == len(start) {
+			f, v, err := t.at(ctx, o.End().Values, k.Inducing)
+			if err == nil && math.Abs(v-o.End().Evidence) <= 1e-9*(1+math.Abs(v)) {
+				for i, h := range start {
+					o.Names[i] = h.Name // the file may be older than the names of the features
+				}
+				now := time.Now()
+				os.Chtimes(file, now, now) // marks the file as used; without this it is only removed earlier
+				f.found(o)
+				return f, nil
+			}
+		}
+		f, own, err := solve(ctx)
+		if err == nil {
+			kept.Write(file, key, own)
+			kept.Sweep(dir, kept.Bytes)
+		}
+		return f, err
+	}
+}
+
+// Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds; see
+// [Process.Keep].
+func (c Classifier) Keep() *ClassifierFit {
+	if !c.learn {
+		return c.MustFit()
+	}
+	return mustApproximate(func(ctx context.Context, show func(line string, last bool)) (*ClassifierFit, error) {
+		t, err := c.prepare()
+		if err != nil {
+			return nil, err
+		}
+		t.show = show
+		return keep(t, fmt.Sprintf("Classify %#v %v %d %d %v", t.kernel, t.way, t.restarts, t.seed, t.classes), t.data, func(ctx context.Context) (*ClassifierFit, *keptFit, error) {
+			f, err := t.optimise(ctx)
+			if err != nil {
+				return f, nil, err
+			}
+			return f, &keptFit{Optimisation: *f.Optimisation}, nil
+		})(ctx)
+	})
+}
+
+// Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds; see
+// [Process.Keep].
+func (p LatentProcess) Keep() *LatentFit {
+	if !p.process.learn {
+		return p.MustFit()
+	}
+	return mustApproximate(func(ctx context.Context, show func(line string, last bool)) (*LatentFit, error) {
+		t, err := p.prepare()
+		if err != nil {
+			return nil, err
+		}
+		t.show = show
+		return keep(t, fmt.Sprintf("Likelihood %#v %#v %v %v %d %d %v", t.kernel, t.of, t.noise, t.mean, t.restarts, t.seed, t.said()), t.data, func(ctx context.Context) (*LatentFit, *keptFit, error) {
+			f, err := t.optimise(ctx)
+			if err != nil {
+				return f, nil, err
+			}
+			return f, &keptFit{Optimisation: *f.Optimisation}, nil
+		})(ctx)
+	})
+}
+
+// Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds, and for the
+// inducing points; see [Process.Keep].
+func (p SparseProcess) Keep() *SparseFit {
+	if !p.process.learn {
+		return p.MustFit()
+	}
+	return mustApproximate(func(ctx context.Context, show func(line string, last bool)) (*SparseFit, error) {
+		t, err := p.prepare()
+		if err != nil {
+			return nil, err
+		}
+		t.show = show
+		return keep(t, fmt.Sprintf("Inducing %d %#v %v %v %v %d %d %v", p.m, t.kernel, t.noise, t.mean, t.scaled, t.restarts, t.seed, t.said()), t.data, func(ctx context.Context) (*SparseFit, *keptFit, error) {
+			f, err := t.solve(ctx)
+			if err != nil {
+				return f, nil, err
+			}
+			return f, &keptFit{*f.Optimisation, f.Inducing}, nil
+		})(ctx)
+	})
 }

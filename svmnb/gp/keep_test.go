@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/gob"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb/internal/kept"
 )
 
@@ -33,4 +37,45 @@ func encoded(f *testing.F, value any) []byte {
 		f.Fatal(err)
 	}
 	return b.Bytes()
+}
+
+// TestKeepApproximate: the second call of Keep reads what the first one has learned, and a damaged
+// file is learned again.
+func TestKeepApproximate(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("SVMNB_CACHE", dir)
+	moons, sinc := datasets.Moons(30, 0.2, 1), Regress(datasets.Sinc(30, 0.1, 1)).Optimise()
+	for name, run := range map[string]func() (*Optimisation, float64){
+		"classes": func() (*Optimisation, float64) {
+			f := Classify(moons).Optimise().Keep()
+			return f.Optimisation, f.LogMarginalLikelihood()
+		},
+		"sparse": func() (*Optimisation, float64) { f := sinc.Inducing(8).Keep(); return f.Optimisation, f.Lower },
+		"outputs": func() (*Optimisation, float64) {
+			p, y := outputs(10, 2)
+			f := p.Optimise().Outputs(y).Coregionalise().Keep()
+			return f.Optimisation, f.LogMarginalLikelihood()
+		},
+		"Student": func() (*Optimisation, float64) {
+			f := sinc.Likelihood(StudentT(4)).Keep()
+			return f.Optimisation, f.LogMarginalLikelihood()
+		},
+	} {
+		first, v := run()
+		files, _ := filepath.Glob(filepath.Join(dir, "fits", "*.fit"))
+		if len(files) != 1 {
+			t.Fatalf("%s: %v", name, files)
+		}
+		again, w := run()
+		if first.Elapsed != again.Elapsed || v != w { // a second optimisation takes another time
+			t.Errorf("%s: %v and %v, %v and %v", name, first.Elapsed, again.Elapsed, v, w)
+		}
+		if err := os.WriteFile(files[0], []byte("nonsense"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if third, w := run(); third.Elapsed == first.Elapsed || math.Abs(v-w) > 1e-9 {
+			t.Errorf("%s: a damaged file was read", name)
+		}
+		os.Remove(files[0])
+	}
 }

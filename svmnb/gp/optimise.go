@@ -324,3 +324,99 @@ func (t *processTask) evaluate(ctx context.Context, grad, values []float64) (flo
 	}
 	return v, &f.Solution, err
 }
+
+// learning says what an ascent on an approximate evidence learns.
+type learning struct {
+	start     []Partial // names and values
+	said      []hyper   // one for each
+	restarts  int
+	seed      uint64
+	objective string // such as "ln p(y) ≈"
+	show      func(line string, last bool)
+}
+
+// maximise raises an evidence plus the density of the priors, and returns the fit with the best
+// hyperparameters. at returns the fit and the evidence at values, and sets their gradient. o has the
+// ascents before, if there were any.
+func maximise[F interface {
+	comparable
+	found(o *Optimisation)
+}](ctx context.Context, l *learning, o *Optimisation, at func(values, grad []float64) (F, float64, error)) (best F, _ error) {
+	began, before := time.Now(), o.Elapsed
+	var none F
+	var intervals []interval
+	first := o.Names == nil
+	for i, h := range l.start {
+		v := l.said[i].interval(h.Value)
+		intervals = append(intervals, v)
+		if first {
+			o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
+			o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
+		}
+	}
+	highest := math.Inf(-1)
+	var last error // why the last evaluation failed
+	tell := func(end bool) {
+		if l.show != nil && best != none {
+			l.show(fmt.Sprintf("Optimise: %s in %s, %s %s", say.Several(o.Evaluations, "evaluation"), say.Spell((before+time.Since(began)).Round(time.Second)), l.objective, say.Signed(highest, 6)), end)
+		}
+	}
+	ascend(ctx, o, intervals, l.restarts, l.seed, func(grad, x []float64) (AscentPoint, bool) {
+		p := AscentPoint{Values: exponentials(x)}
+		var f F
+		if f, p.Evidence, last = at(p.Values, grad); last == nil && math.IsNaN(p.Evidence) {
+			last = errors.New("the log marginal likelihood is not a number")
+		}
+		if last != nil {
+			return p, false
+		}
+		for i, h := range l.said {
+			value, slope := h.prior.density(x[i])
+			p.Prior += value
+			grad[i] += slope
+		}
+		if p.height() > highest {
+			highest, best = p.height(), f
+		}
+		tell(false)
+		return p, true
+	})
+	o.Elapsed = before + time.Since(began)
+	tell(true)
+	if best == none && ctx.Err() != nil {
+		return none, fmt.Errorf("svmnb: Optimise: %w", context.Cause(ctx))
+	}
+	if best == none {
+		return none, fmt.Errorf("svmnb: Optimise: there is no log marginal likelihood at the start: %w", last)
+	}
+	best.found(o)
+	if ctx.Err() != nil {
+		return best, fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
+	}
+	return best, nil
+}
+
+// ascend makes one ascent from the starts of the intervals, and restarts more from places near
+// them. It adds them to o, with the number of evaluations.
+func ascend(ctx context.Context, o *Optimisation, intervals []interval, restarts int, seed uint64, evaluate func(grad, x []float64) (AscentPoint, bool)) {
+	rng := rand.New(rand.NewPCG(seed, 0x6770))
+	for r := 0; r <= restarts && ctx.Err() == nil; r++ {
+		x := make([]float64, len(intervals))
+		for i, v := range intervals {
+			if x[i] = v.start; r > 0 {
+				x[i] = v.within(v.start + (2*rng.Float64()-1)*math.Ln10)
+			}
+		}
+		a := climbFrom(ctx, func(grad, x []float64) (AscentPoint, bool) {
+			o.Evaluations++
+			return evaluate(grad, x)
+		}, x, intervals)
+		if len(a.Path) == 0 {
+			continue // there is no evidence at this start
+		}
+		o.Ascents = append(o.Ascents, a)
+		if a.Path[len(a.Path)-1].height() > o.End().height() {
+			o.Best = len(o.Ascents) - 1
+		}
+	}
+}

@@ -167,23 +167,28 @@ func (p Process) hasPriors() bool {
 }
 
 // saidOf returns what the description says of each of the hyperparameters that are learned.
-// The error is an *ArgumentError if it speaks of others, or of one by two names.
 func (t *processTask) saidOf(learned []Partial) ([]hyper, error) {
+	return t.Process.saidOf(learned, t.lookup)
+}
+
+// saidOf takes the function that finds a hyperparameter by its name. The error is an *ArgumentError
+// if the description speaks of others, or of one by two names.
+func (p Process) saidOf(learned []Partial, lookup func(name string) (int, error)) ([]hyper, error) {
 	all := make([]hyper, len(learned))
-	for i, p := range learned {
-		all[i] = hyper{name: p.Name, high: math.Inf(1)}
+	for i, h := range learned {
+		all[i] = hyper{name: h.Name, high: math.Inf(1)}
 	}
 	by := map[int]string{}
-	for _, h := range t.said() {
+	for _, h := range p.said() {
 		call := h.prior.call
 		if call == "" {
 			call = "Bound"
 		}
-		at, err := t.lookup(h.name)
+		at, err := lookup(h.name)
 		if err != nil {
 			var names []string
-			for _, p := range learned {
-				names = append(names, p.Name)
+			for _, h := range learned {
+				names = append(names, h.Name)
 			}
 			return nil, arguments.Wrong(call, math.NaN(), "%q does not name one hyperparameter that Optimise learns; there are %s", h.name, say.Listed(names))
 		}

@@ -9,7 +9,10 @@
 //	fit := gp.Classify(datasets.Moons(100, 0.2, 1)).EP().Optimise().MustFit()
 //	fit.Show(gp.Probability)
 //
-// A description, [Process] or [Classifier], is a value; nothing is computed until Fit, MustFit
+// [Process.Likelihood] is for outliers, counts and noise that depends on x, [Process.Inducing] for
+// many points, and [Process.Outputs] for several targets.
+//
+// A description, such as [Process] or [Classifier], is a value; nothing is computed until Fit, MustFit
 // or Keep.
 package gp
 

@@ -25,7 +25,7 @@ import (
 // |I + KD| |I − Π'(K⁻¹ + D)⁻¹Π|, since (K⁻¹ + D)⁻¹ = D⁻¹ − D⁻¹ED⁻¹ and Π'D⁻¹Π = I. Their
 // Algorithm 3.3 leaves it out.
 type softmaxPosterior struct {
-	ClassifierRun
+	ApproximationRun
 	k      *matrix
 	a      [][]float64 // by class; K a_c is the mean of f_c
 	f      [][]float64 // K a
@@ -35,8 +35,8 @@ type softmaxPosterior struct {
 	logZ   float64
 }
 
-func (q *softmaxPosterior) how() ClassifierRun { return q.ClassifierRun }
-func (q *softmaxPosterior) evidence() float64  { return q.logZ }
+func (q *softmaxPosterior) how() ApproximationRun { return q.ApproximationRun }
+func (q *softmaxPosterior) evidence() float64     { return q.logZ }
 
 // softmaxLaplace finds the maximum of the posterior by Newton's method (their Algorithm 3.3),
 // with steps halved until the primal objective

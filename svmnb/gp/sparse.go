@@ -15,10 +15,10 @@ import (
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
-	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
@@ -55,24 +55,28 @@ func (p SparseProcess) String() string { return fmt.Sprintf("%v.Inducing(%d)", p
 func (p SparseProcess) Fit(ctx context.Context) (*SparseFit, error) { return p.run(ctx, nil) }
 
 // MustFit is Fit for a notebook cell; see [Process.MustFit].
-func (p SparseProcess) MustFit() *SparseFit {
-	ctx, stop := untilInterrupt()
-	defer stop()
-	fit, err := p.run(ctx, cells.Progress(progressAfter))
-	switch {
-	case fit == nil:
-		cells.Must(err)
-	case err != nil:
-		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
-	}
-	return fit
-}
+func (p SparseProcess) MustFit() *SparseFit { return mustApproximate(p.run) }
 
 func (p SparseProcess) run(ctx context.Context, show func(line string, last bool)) (_ *SparseFit, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
+	t, err := p.prepare()
+	if err != nil {
+		return nil, err
+	}
+	t.show = show
+	return t.solve(ctx)
+}
+
+// sparseTask is a checked SparseProcess with all defaults filled in.
+type sparseTask struct {
+	*processTask
+	m int
+}
+
+func (p SparseProcess) prepare() (*sparseTask, error) {
 	q := p.process.described()
 	if p.m < 1 { // the zero value
 		q = q.Inducing(p.m).process
@@ -88,13 +92,36 @@ func (p SparseProcess) run(ctx context.Context, show func(line string, last bool
 	if !t.oneNoise() {
 		return nil, arguments.Wrong("Inducing", t.noise, "a sparse process needs one positive variance of the noise; say NoiseVariance")
 	}
-	t.show = show
+	t.method, t.named = p.process.method, p.process.named
+	return &sparseTask{t, p.m}, nil
+}
+
+func (t *sparseTask) solve(ctx context.Context) (*SparseFit, error) {
 	began := time.Now()
-	f, err := t.sparse(ctx, p.m)
+	f, err := t.sparse(ctx, t.m)
 	if f != nil {
-		f.Description.m, f.Elapsed = p.m, time.Since(began)
+		f.Description.m, f.Elapsed = t.m, time.Since(began)
 	}
 	return f, err
+}
+
+// at solves for other hyperparameters, and through other inducing points unless z is nil.
+func (t *sparseTask) at(ctx context.Context, values []float64, z [][]float64) (*SparseFit, float64, error) {
+	other, err := t.with(values)
+	if err != nil {
+		return nil, 0, err
+	}
+	var f *SparseFit
+	if z == nil {
+		f, err = other.through(ctx, t.m)
+	} else {
+		f, err = other.throughPoints(ctx, z)
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	f.Description.m = t.m
+	return f, f.Lower, nil
 }
 
 // SparseFit is the approximate posterior of a [SparseProcess].
@@ -118,6 +145,8 @@ type SparseFit struct {
 	factor   *linear.CholeskyFactor // of B = I + Σ v_i v_i'/σ²
 	b        *matrix
 	c        []float64 // M⁻¹ Σ v_i y_i/σ², where B = MM'
+	coef     []float64 // L⁻ᵀM⁻ᵀc, so that the mean of f is k_m'coef
+	jitter   float64   // that was added to the diagonal of K_mm
 	residual float64   // tr(K − Q)
 }
 
@@ -203,7 +232,8 @@ func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*Sparse
 	most := slices.Max(g.Diag())
 	// Jitter makes Q smaller, so the bounds remain.
 	for jitter := 1e-10; ; jitter *= 100 {
-		f.own, err = linear.Cholesky{}.Factor(ctx, &linear.System{K: g, Noise: slices.Repeat([]float64{jitter*most + 1e-300}, m)})
+		f.jitter = jitter*most + 1e-300
+		f.own, err = linear.Cholesky{}.Factor(ctx, &linear.System{K: g, Noise: slices.Repeat([]float64{f.jitter}, m)})
 		var indefinite *linear.IndefiniteError
 		if err == nil || !errors.As(err, &indefinite) || jitter > 1e-5 {
 			break
@@ -256,6 +286,9 @@ func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*Sparse
 	if f.b, f.factor, f.c, quadratic, err = within(noise); err != nil {
 		return nil, err
 	}
+	// L⁻ᵀM⁻ᵀc = (LL')⁻¹ L (MM')⁻¹ M c
+	f.coef = f.factor.Solve(nil, f.factor.Multiply(nil, f.c))
+	f.own.Solve(f.coef, f.own.Multiply(f.coef, f.coef))
 	_, _, _, least, err := within(noise + f.residual)
 	if err != nil {
 		return nil, err
@@ -391,7 +424,7 @@ func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
 }
 
 // learn maximises Lower with the inducing points fixed, from the hyperparameters of f. before is
-// the optimisation with the inducing points before these.
+// the optimisation with the inducing points before these; nil for none.
 func (f *SparseFit) learn(ctx context.Context, before *Optimisation) (*SparseFit, error) {
 	t := f.task
 	start, err := t.hyperparameters()
@@ -402,64 +435,29 @@ func (f *SparseFit) learn(ctx context.Context, before *Optimisation) (*SparseFit
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	o := &Optimisation{}
-	var intervals []interval
-	for i, h := range start {
-		v := all[i].interval(h.Value)
-		intervals = append(intervals, v)
-		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-		o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
-	}
-	restarts := t.restarts
+	l, o := &learning{start: start, said: all, restarts: t.restarts, seed: t.seed, objective: t.objective() + " ≥", show: t.show}, &Optimisation{}
 	if before != nil {
-		o.Evaluations, o.Ascents, restarts = before.Evaluations, before.Ascents, 0
-		o.Start, o.Low, o.High, o.Elapsed = before.Start, before.Low, before.High, before.Elapsed
+		*o, l.restarts = *before, 0
 	}
-	var best *SparseFit
-	highest := math.Inf(-1)
-	var last error
-	ascend(ctx, o, intervals, restarts, t.seed, func(grad, x []float64) (AscentPoint, bool) {
-		at := AscentPoint{Values: exponentials(x)}
-		var other *processTask
-		var s *SparseFit
-		if other, last = t.with(at.Values); last == nil {
-			if s, last = other.throughPoints(ctx, f.Inducing); last == nil {
-				last = s.gradient(ctx, grad)
-			}
+	return maximise(ctx, l, o, func(values, grad []float64) (*SparseFit, float64, error) {
+		other, err := t.with(values)
+		if err != nil {
+			return nil, 0, err
 		}
-		if last != nil || math.IsNaN(s.Lower) {
-			return at, false
+		s, err := other.throughPoints(ctx, f.Inducing)
+		if err != nil {
+			return nil, 0, err
 		}
-		at.Evidence = s.Lower
-		for i, h := range all {
-			value, slope := h.prior.density(x[i])
-			at.Prior += value
-			grad[i] += slope
-		}
-		if at.height() > highest {
-			highest, best = at.height(), s
-		}
-		if t.show != nil {
-			t.show(fmt.Sprintf("Optimise: %s in %s, %s ≥ %s", say.Several(o.Evaluations, "evaluation"), say.Spell((o.Elapsed+time.Since(began)).Round(time.Second)), t.objective(), say.Signed(highest, 6)), false)
-		}
-		return at, true
+		return s, s.Lower, s.gradient(ctx, grad)
 	})
-	o.Elapsed += time.Since(began)
-	if best == nil && ctx.Err() != nil {
-		return nil, fmt.Errorf("svmnb: Optimise: %w", context.Cause(ctx))
-	}
-	if best == nil {
-		return nil, fmt.Errorf("svmnb: Optimise: there is no bound of the log marginal likelihood at the start: %w", last)
-	}
-	best.Optimisation = o
-	if ctx.Err() != nil {
-		return best, fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
-	}
-	return best, nil
 }
 
 func (f *SparseFit) none() bool { return f == nil || f.task == nil }
+
+func (f *SparseFit) ended() (time.Duration, ApproximationRun) {
+	return f.Elapsed, ApproximationRun{Status: solvers.Converged}
+}
+func (f *SparseFit) found(o *Optimisation) { f.Optimisation = o }
 
 func (f *SparseFit) ready(ctx context.Context, call string) error {
 	if f.none() {
@@ -495,8 +493,13 @@ func (f *SparseFit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief
 	if err := f.basis.Check(rows); err != nil {
 		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
 	}
-	b := &Belief{Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows)), Noise: f.task.noise}
-	a := make([]float64, len(f.Inducing))
+	return f.posterior(ctx, rows)
+}
+
+func (f *SparseFit) posterior(ctx context.Context, rows [][]float64) (*Belief, error) {
+	b := &Belief{Mean: slices.Repeat([]float64{f.task.offset}, len(rows)), Variance: make([]float64, len(rows)), Noise: f.task.noise}
+	f.basis.Times(b.Mean, rows, f.coef)
+	var a []float64
 	for i, p := range rows {
 		if ctx.Err() != nil {
 			return nil, fmt.Errorf("svmnb: Posterior: %w", context.Cause(ctx))
@@ -506,7 +509,7 @@ func (f *SparseFit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief
 		b.Variance[i] = f.task.kernel.Eval(p, p) - vec.Dot(a, a)
 		f.factor.HalfSolve(a, a)
 		b.Variance[i] = max(0, b.Variance[i]+vec.Dot(a, a))
-		b.Mean[i] = f.task.value(vec.Dot(a, f.c) + f.task.offset)
+		b.Mean[i] = f.task.value(b.Mean[i])
 	}
 	f.task.spread(b)
 	return b, nil
@@ -546,23 +549,10 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 		return nil, err
 	}
 	t := f.task
-	switch d := t.data.D(); {
-	case d != 1:
-		return nil, fmt.Errorf("Posterior: the data have %d features; it draws functions of one", d)
-	case v.samples != 0 || len(v.tests) > 0:
-		return nil, arguments.Wrong("Posterior", float64(v.samples), "a sparse process draws neither samples nor test points; leave Inducing out for these")
-	case v.chosen && !(v.low < v.high && !math.IsInf(v.high-v.low, 1)):
-		return nil, arguments.Wrong("PosteriorOver", v.low, "the range from %v to %v is empty or endless; give two numbers, the smaller one first", v.low, v.high)
+	if err := t.drawable(&v); err != nil {
+		return nil, err
 	}
-	if !v.chosen {
-		v.low, v.high = around(t.data.X)
-	}
-	var xs []float64
-	var rows datasets.Rows
-	for i := range figurePoints {
-		x := v.low + (v.high-v.low)*float64(i)/(figurePoints-1)
-		xs, rows = append(xs, x), append(rows, []float64{x})
-	}
+	xs, rows := places(v, figurePoints)
 	b, err := f.Posterior(ctx, rows)
 	if err != nil {
 		return nil, err
@@ -571,6 +561,47 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 		Problem: fmt.Sprintf("%s · through %s", t.words(), say.Several(len(f.Inducing), "inducing point")),
 		Note:    fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
 		Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
-		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
+		Inducing: points.Column(f.Inducing, 0),
+		X:        points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
+	})
+}
+
+// boundsNodes is the number of sparse processes in the figure EvidenceBounds.
+const boundsNodes = 20
+
+func (f *SparseFit) drawEvidenceBounds() (*display.Chart, error) {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	if err := f.ready(ctx, "EvidenceBounds"); err != nil {
+		return nil, err
+	}
+	m := len(f.Inducing)
+	lower, upper := figure.Line{Name: "lower bound"}, figure.Line{Name: "upper bound"}
+	for i, last := 1, 0; i <= boundsNodes; i++ {
+		k := max(1, m*i/boundsNodes)
+		if k == last {
+			continue
+		}
+		last = k
+		g := f
+		if k < m {
+			var err error
+			if g, err = f.task.throughPoints(ctx, f.Inducing[:k]); err != nil {
+				return nil, err
+			}
+		}
+		lower.X, upper.X = append(lower.X, float64(k)), append(upper.X, float64(k))
+		lower.Y, upper.Y = append(lower.Y, g.Lower), append(upper.Y, g.Upper)
+	}
+	nan := [2]float64{math.NaN(), math.NaN()}
+	// The axis has the bounds of the last third; the first ones may be far away.
+	near, far := f.Lower, f.Upper
+	for i := 2 * len(lower.Y) / 3; i < len(lower.Y); i++ {
+		near, far = min(near, lower.Y[i]), max(far, upper.Y[i])
+	}
+	room := 0.1*(far-near) + 1e-6*math.Abs(far)
+	return figure.Lines(figure.LinesData{
+		Title: fmt.Sprintf("%s leave %s nats between the bounds of the evidence", say.Several(m, "inducing point"), say.Signed(f.Upper-f.Lower, 3)),
+		X:     "inducing points", Y: "log marginal likelihood", Lines: []figure.Line{upper, lower}, XRange: nan, YRange: [2]float64{near - room, far + room},
 	})
 }

@@ -87,6 +87,16 @@ func (f *Fit) Markdown() string {
 	return s.String()
 }
 
+// rows adds what was learned to a summary; nothing without Optimise.
+func (o *Optimisation) rows(s *say.Summary) {
+	if o == nil || len(o.Ascents) == 0 {
+		return
+	}
+	s.Row("**hyperparameters**", "%d learned, %s; ln p(y) rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(),
+		say.Signed(o.Ascents[o.Best].Path[0].height(), 6), say.Signed(o.End().height(), 6), o.End().Slope)
+	s.Row("effort", "%s in %s, %v", say.Several(o.Evaluations, "evaluation"), say.Several(len(o.Ascents), "ascent"), say.Spell(o.Elapsed))
+}
+
 // status says how the best ascent ended.
 func (o *Optimisation) status() string { return o.Ascents[o.Best].Status.String() }
 

@@ -8,6 +8,9 @@ import (
 // program returns the passage of the model compiled for rows of a table, or nil if no step is
 // for tables. The error is a *[Error] for steps that cannot be written in the format.
 func (m *Model) program(format string) (*steps.Program, error) {
+	if err := m.fewer(format); err != nil {
+		return nil, err
+	}
 	p := m.of.Before
 	if p == nil {
 		return nil, nil

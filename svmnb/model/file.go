@@ -33,9 +33,9 @@ const modelMagic = "svmnb model "
 
 // Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
 // machines, version 4 the names of columns and steps for tables, version 5 a threshold and
-// the scale of the targets of a process, version 6 transformed targets. Save writes the lowest version that can hold the
+// the scale of the targets of a process, version 6 transformed targets, version 7 approximate processes. Save writes the lowest version that can hold the
 // model.
-var modelVersions = []string{"1", "2", "3", "4", "5", "6"}
+var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
@@ -66,6 +66,8 @@ type processJSON struct {
 	Centre []float64  `json:"centre,omitempty"`
 	Noise  []float64  `json:"noise,omitempty"`
 	Scale  *scaleJSON `json:"scale,omitempty"` // of the targets; version 5
+
+	Approximation *machines.Approximation `json:"approximation,omitempty"` // version 7
 }
 
 // scaleJSON is a datasets.TargetScaler.
@@ -114,7 +116,7 @@ func Save(path string, fit Modeler) error {
 		file.Sparse, version = &sparseJSON{s.Start, s.Index, s.Value}, modelVersions[1]
 	}
 	if p := m.of.Process; p != nil {
-		file.Process, version = &processJSON{p.Beta, p.Centre, p.Noise, (*scaleJSON)(p.Scale)}, modelVersions[1]
+		file.Process, version = &processJSON{p.Beta, p.Centre, p.Noise, (*scaleJSON)(p.Scale), p.Approximation}, modelVersions[1]
 	}
 	if b := m.of.Before; b != nil {
 		var err error
@@ -134,6 +136,12 @@ func Save(path string, fit Modeler) error {
 	}
 	if m.of.Target != nil {
 		file.Target, version = m.of.Target, modelVersions[5]
+	}
+	if m.of.Process != nil && m.of.Process.Approximation != nil {
+		version = modelVersions[6]
+		if _, err := kernels.Parse(m.of.Process.Approximation.Noise); err != nil && m.of.Process.Approximation.Noise != "" {
+			return modelError("svmnb", 0, "the kernel of the noise cannot be read back: %v", err)
+		}
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -252,7 +260,7 @@ func Read(r io.Reader) (*Model, error) {
 		m.of.Expansion.X = points.Points{Sparse: &kernels.CSR{Start: s.Start, Index: s.Index, Value: s.Value, D: file.Features}}
 	}
 	if p := file.Process; p != nil {
-		m.of.Process = &machines.ProcessPart{Beta: p.Beta, Centre: p.Centre, Noise: p.Noise, Scale: (*datasets.TargetScaler)(p.Scale)}
+		m.of.Process = &machines.ProcessPart{Beta: p.Beta, Centre: p.Centre, Noise: p.Noise, Scale: (*datasets.TargetScaler)(p.Scale), Approximation: p.Approximation}
 	}
 	for _, t := range file.Machines {
 		m.of.Terms = append(m.of.Terms, machines.Term{Coef: t.Coef, B: t.Bias})
@@ -266,10 +274,14 @@ func Read(r io.Reader) (*Model, error) {
 	}
 	scaled := m.of.Process != nil && m.of.Process.Scale != nil
 	last := modelVersions[5]
-	if m.of.Target = file.Target; (file.Target != nil) != (version == last) || !file.Target.Sound() || file.Target != nil && kind != int(machines.RegressionKind) && kind != int(machines.ProcessKind) {
+	approximate := m.of.Process != nil && m.of.Process.Approximation != nil
+	if approximate != (version == modelVersions[6]) {
+		return nil, modelError(format, 3, "version %s has approximate processes, and no other", modelVersions[6])
+	}
+	if m.of.Target = file.Target; !approximate && (file.Target != nil) != (version == last) || !file.Target.Sound() || file.Target != nil && kind != int(machines.RegressionKind) && kind != int(machines.ProcessKind) {
 		return nil, modelError(format, 3, "version %s has transformed targets of a regression or process, and no other", last)
 	}
-	if m.of.Threshold = file.Threshold; version != last && (file.Threshold != nil || scaled) != (version == modelVersions[4]) {
+	if m.of.Threshold = file.Threshold; version != last && !approximate && (file.Threshold != nil || scaled) != (version == modelVersions[4]) {
 		return nil, modelError(format, 3, "version %s has a threshold or scaled targets, and no other", modelVersions[4])
 	}
 	if err := m.complete(format); err != nil {

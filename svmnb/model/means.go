@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
@@ -12,6 +13,9 @@ import (
 // means returns the posterior means of a Gaussian process, as one column: the prior mean
 // plus Σ_j α_j K(x_j, x).
 func (m *Model) means(p points.Points) [][]float64 {
+	if m.of.Kind == machines.ClassProcessKind {
+		return m.of.Expansion.Sums(m.of.Terms, p)
+	}
 	t := m.of.Terms[0]
 	out := slices.Repeat([]float64{t.B}, p.N())
 	if trend := m.of.Process; trend.Beta != nil {
@@ -99,6 +103,36 @@ func completeProcess(p *machines.ProcessPart, m *Model) string {
 		return "the targets were scaled by a standard deviation that is not a positive number"
 	case slices.ContainsFunc(p.Noise, func(v float64) bool { return v < 0 }):
 		return "a variance is negative"
+	case p.Approximation == nil && m.of.Kind != machines.ProcessKind:
+		return "an approximate process has no approximation"
+	case p.Approximation != nil:
+		return completeApproximation(p, n)
+	}
+	return ""
+}
+
+// completeApproximation does it for an approximate process of n points.
+func completeApproximation(p *machines.ProcessPart, n int) string {
+	a := p.Approximation
+	if a.Noise != "" {
+		if _, err := kernels.Parse(a.Noise); err != nil {
+			return "the kernel of the noise: " + err.Error()
+		}
+	}
+	square := make([]float64, 0, n)
+	for i, row := range a.Square {
+		if len(row) != i+1 {
+			return "the matrix of the inducing points is not a lower triangle"
+		}
+		square = append(square, row...)
+	}
+	for _, v := range [][]float64{a.Curve, a.Second, square, {a.Jitter, a.Base}} {
+		if !points.AllFinite(v) {
+			return "a number of the approximation is not finite"
+		}
+	}
+	if p.Beta != nil || a.Curve != nil && len(a.Curve) != n || a.Second != nil && len(a.Second) != n || a.Square != nil && len(a.Square) != n || a.Jitter < 0 || a.Base < 0 {
+		return "the approximation has other numbers than its points"
 	}
 	return ""
 }

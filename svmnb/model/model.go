@@ -33,7 +33,7 @@ import (
 type Model struct{ of machines.Machines }
 
 // Modeler is a fit that has a [Model]: a *svmnb.Fit, *svmnb.MultiFit, *svmnb.RegressionFit,
-// *gp.Fit, *svmnb.Calibrated or *selection.PipeFit, or a *Model itself. The zero value of a
+// *gp.Fit, *gp.ClassifierFit, *gp.LatentFit, *gp.SparseFit, *svmnb.Calibrated or *selection.PipeFit, or a *Model itself. The zero value of a
 // fit returns nil.
 type Modeler interface{ Model() *Model }
 
@@ -141,13 +141,23 @@ func (m *Model) enter(ctx context.Context, verb string, p points.Points) (points
 
 // bare returns an error if the model has steps and the file format has no place for them.
 func (m *Model) bare(format string) error {
-	switch {
+	switch err := m.fewer(format); {
+	case err != nil:
+		return err
 	case m.of.Before == nil:
 		return nil
 	case m.of.Before.Open > 0:
 		return modelError(format, 0, "the model was learnt from scaled data (%v); say Transformed() to write the model of scaled points, and scale them by the same numbers", m.of.Before)
 	}
 	return modelError(format, 0, "the format has no place for the steps %v; say Transformed() to write the model behind them, and do them to the points by Transform of the pipeline", m.of.Before)
+}
+
+// fewer returns an error if predictions need more of a Gaussian process than its mean.
+func (m *Model) fewer(format string) error {
+	if m.of.Kind < machines.ClassProcessKind {
+		return nil
+	}
+	return modelError(format, 0, "the format has no place for a %v; take Save", m.of.Kind)
 }
 
 func (m *Model) Kernel() kernels.Kernel {
@@ -311,6 +321,9 @@ func (m *Model) value(verb string, p points.Points) ([]float64, error) {
 	if m.none() {
 		return nil, arguments.NoFit(verb)
 	}
+	if m.of.Kind == machines.CountProcessKind {
+		return nil, arguments.Wrong(verb, math.NaN(), "the mean count depends on the variance of f; say gp.PosteriorOf or gp.IntervalOf, or Decisions for f")
+	}
 	if len(m.of.Terms) != 1 {
 		return nil, arguments.Wrong(verb, float64(len(m.of.Terms)), "the model has %d machines; Decisions returns the values of all", len(m.of.Terms))
 	}
@@ -341,6 +354,9 @@ func (m *Model) predict(verb string, p points.Points) ([]string, error) {
 	if m.of.Classes == nil {
 		return nil, arguments.Wrong(verb, math.NaN(), "a %v has no classes; say Values", m.of.Kind)
 	}
+	if m.of.Kind == machines.ClassProcessKind && len(m.of.Classes) > 2 {
+		return nil, arguments.Wrong(verb, float64(len(m.of.Classes)), "the most probable of the classes of a Gaussian process depends on their covariance; say gp.ProbabilityOf")
+	}
 	rows, err := m.decisions(verb, p)
 	if err != nil {
 		return nil, err
@@ -361,6 +377,11 @@ func (m *Model) winner(values []float64) int {
 	case m.of.Curves != nil:
 		p := m.probabilities(values)
 		return slices.Index(p, slices.Max(p))
+	case m.of.Kind == machines.ClassProcessKind:
+		if values[0] > 0 {
+			return 1
+		}
+		return 0
 	case m.of.Kind == machines.OneClassKind || m.of.Kind == machines.TwoClassKind:
 		if values[0] >= -m.of.Line {
 			return 1
@@ -390,6 +411,9 @@ func (m *Model) probable(verb string, p points.Points) ([][]float64, error) {
 		return nil, arguments.NoFit(verb)
 	}
 	if m.of.Curves == nil {
+		if m.of.Kind == machines.ClassProcessKind {
+			return nil, arguments.Wrong(verb, math.NaN(), "the probabilities of a Gaussian process take a factor of its matrix; say gp.ProbabilityOf")
+		}
 		return nil, arguments.Wrong(verb, math.NaN(), "the model has no probabilities; take the model of a fit after Calibrate")
 	}
 	rows, err := m.decisions(verb, p)
@@ -431,9 +455,16 @@ func (m *Model) complete(format string) error {
 	bad := func(msg string, args ...any) error { return modelError(format, 0, msg, args...) }
 	count := 1
 	switch k := len(m.of.Classes); m.of.Kind {
-	case machines.RegressionKind, machines.ProcessKind:
+	case machines.RegressionKind, machines.ProcessKind, machines.CountProcessKind:
 		if k != 0 || len(m.of.Duels) != 0 || m.of.Curves != nil {
 			return bad("a %v has no classes and no probabilities", m.of.Kind)
+		}
+	case machines.ClassProcessKind:
+		if k < 2 || len(m.of.Duels) != 0 || m.of.Curves != nil {
+			return bad("a %v has two classes or more, and its own probabilities", m.of.Kind)
+		}
+		if k > 2 {
+			count = k
 		}
 	case machines.OneClassKind, machines.TwoClassKind:
 		if k != 2 || !slices.Equal(m.of.Duels, [][2]int{{1, 0}}) || m.of.Kind == machines.OneClassKind && m.of.Curves != nil {
@@ -523,7 +554,7 @@ func (m *Model) complete(format string) error {
 			return bad("machine %d: the curve of probabilities is not one: its numbers must be finite, increasing and between 0 and 1", k)
 		}
 	}
-	if (m.of.Process != nil) != (m.of.Kind == machines.ProcessKind) {
+	if (m.of.Process != nil) != (m.of.Kind >= machines.ProcessKind) {
 		return bad("the kind is %v, and the numbers of a Gaussian process do not go with it, or are missing", m.of.Kind)
 	}
 	if m.of.Process != nil {

@@ -357,10 +357,15 @@ func FuzzLoad(f *testing.F) {
 	f.Add(smallProcess)
 	f.Add(smallScaled)
 	f.Add(smallSteps)
+	for _, body := range approximate {
+		f.Add(body)
+	}
 	f.Fuzz(func(t *testing.T, body string) {
 		m, err := model.Read(bytes.NewReader(testkit.Sealed(body)))
 		if err != nil {
-			return
+			if m, err = model.Read(bytes.NewReader(versioned(body))); err != nil {
+				return
+			}
 		}
 		file := filepath.Join(t.TempDir(), "model")
 		if err := model.Save(file, m); err != nil {
@@ -375,6 +380,11 @@ func FuzzLoad(f *testing.F) {
 		raw := m.Raw()
 		if _, err := raw.Decisions(datasets.Rows{make([]float64, m.D())}); err != nil && m.Inside().Before == nil && !errors.As(err, new(*kernels.DataError)) {
 			t.Fatal(err)
+		}
+		if p := m.Inside().Process; p != nil && p.Approximation != nil && m.Inside().Before == nil {
+			x := datasets.Rows{make([]float64, m.D())}
+			_, _ = gp.ProbabilityOf(t.Context(), m, x) // an error, but no panic
+			_, _, _ = gp.IntervalOf(t.Context(), m, x, 0.9)
 		}
 	})
 }

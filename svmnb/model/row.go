@@ -56,6 +56,9 @@ func (m *Model) NewRow() (_ *Row, err error) {
 	if before.Open > 0 {
 		return nil, arguments.Wrong("NewRow", math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", before)
 	}
+	if m.of.Kind >= machines.ClassProcessKind {
+		return nil, arguments.Wrong("NewRow", math.NaN(), "a %v predicts from its variances; say gp.ProbabilityOf or gp.IntervalOf", m.of.Kind)
+	}
 	program, err := before.Compile()
 	if err != nil {
 		return nil, err

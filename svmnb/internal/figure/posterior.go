@@ -28,10 +28,16 @@ type PosteriorData struct {
 	TestX []float64 // k values of the feature of test points; may be empty
 	TestY []float64 // k targets of test points
 
+	Inducing []float64 // places of inducing points; may be empty
+	Evenly   string    // what Mean is, such as "mean count"; "" for the mean of f
+
 	Xs            []float64   // m ≥ 2 increasing places
 	Mean          []float64   // m means of f
 	SD            []float64   // m standard deviations of f, ≥ 0
 	ObservationSD []float64   // m standard deviations of a new observation y, ≥ SD; nil omits its band
+	Low, High     []float64   // m ends of an interval of f, in place of Mean ± 2 SD; nil for none
+	NewLow        []float64   // m lower ends of an interval of a new observation, in place of Mean ± 2 ObservationSD; nil for none
+	NewHigh       []float64   // and the upper ends
 	MeanError     []float64   // m bounds of |Mean − exact mean|, ≥ 0; nil if Mean is exact
 	Samples       [][]float64 // functions drawn from the posterior, m values each; may be empty
 	True          []float64   // m values of the true function; nil when unknown
@@ -75,10 +81,20 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	subtitle := sentence(d.Problem, facts, d.Note, within, outside, fewer(shown, len(y), "the observations"), fewer(shownTests, len(testY), "the test points"))
 
 	lower, upper := around2(d.Mean, d.SD)
+	if d.Low != nil {
+		lower, upper = d.Low, d.High
+	}
 	all := append([][]float64{y, testY, d.True, lower, upper}, d.Samples...)
-	columns := map[string][]float64{"mean": d.Mean, "sd": d.SD, "lower": lower, "upper": upper}
-	if d.ObservationSD != nil {
-		l, u := around2(d.Mean, d.ObservationSD)
+	columns := map[string][]float64{"mean": d.Mean, "lower": lower, "upper": upper}
+	if d.Low == nil {
+		columns["sd"] = d.SD
+	}
+	bandOfNew := d.ObservationSD != nil || d.NewLow != nil
+	if bandOfNew {
+		l, u := d.NewLow, d.NewHigh
+		if l == nil {
+			l, u = around2(d.Mean, d.ObservationSD)
+		}
 		columns["newlower"], columns["newupper"] = l, u
 		all = append(all, l, u)
 	}
@@ -106,13 +122,21 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		svm[name] = rounded(values, keep, round)
 	}
 
-	const f, fresh, mean, sampled, solver, truth, data, test = "f ± 2 sd", "new observation ± 2 sd", "mean of f", "samples of f", "mean ± solver's error", "true function", "observations", "test points"
+	const sampled, solver, truth, data, test, inducing = "samples of f", "mean ± solver's error", "true function", "observations", "test points", "inducing points"
+	f, fresh, mean := "f ± 2 sd", "new observation ± 2 sd", either(d.Evenly, "mean of f")
+	if d.Low != nil {
+		f = "95 % of the " + mean
+	}
+	if d.NewLow != nil {
+		fresh = "95 % of new observations"
+	}
+	svm["names"] = list{mean, f, fresh}
 	p := plot{name: "posterior", about: fmt.Sprintf("Gaussian process of %s over %s: mean and bands of two standard deviations.", target, xName), tip: posteriorJS.cut("tip"),
 		grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, target, 42).lines())
 	p.key(mean)
 	p.key(f)
-	if d.ObservationSD != nil {
+	if bandOfNew {
 		p.add(band(0, fresh, "x", "newlower", "newupper", "@series1/0.15", style("@series1", 1, 2, 4)).edge("@series1", 1).in("itemStyle", object{"borderType": list{2, 4}}))
 		p.key(fresh)
 	}
@@ -147,6 +171,16 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		sizes = append(sizes, list{id, size})
 	}
 	points("data", data, "circle", "@ink", "@page", 1, shown, numbers, x, y)
+	if len(d.Inducing) > 0 {
+		data := list{}
+		for _, v := range d.Inducing {
+			if v >= first && v <= last {
+				data = append(data, list{roundX(v), roundY(yLow)})
+			}
+		}
+		p.add(scatter(data).id("inducing").name(inducing).symbols("path://M-1,0L-1,-12L1,-12L1,0Z", list{3, 14}).set("symbolOffset", list{0, -7}).z(6).fill("@series2").still())
+		p.key(inducing)
+	}
 	points("test", test, diamond, "@page", "@series2", 2, shownTests, testNumbers, testX, testY)
 	if len(sizes) > 0 {
 		svm["sizes"] = sizes
@@ -167,6 +201,8 @@ func (d *PosteriorData) finding(x, y, testX, testY []float64) string {
 		return fmt.Sprintf("%d samples of f lie up to %s apart, most at %s = %s", len(d.Samples), wide(apart), feature, numberTo(at, 3)+unitX)
 	case len(d.Y) == 0:
 		return fmt.Sprintf("0 observations: the prior of f has a band of ± %s", wide(2*high))
+	case d.NewLow != nil && len(x) > 0:
+		return fmt.Sprintf("%d of %s lie in the interval of 95 %% of new ones", d.within(x, y), count(len(x), "observation", "observations"))
 	case d.ObservationSD != nil && len(testX) > 0:
 		return fmt.Sprintf("%d of %s lie within ± 2 sd of their prediction", d.within(testX, testY), count(len(testX), "test point", "test points"))
 	case d.ObservationSD != nil && len(x) > 0:
@@ -197,6 +233,12 @@ func (d *PosteriorData) within(x, y []float64) (inside int) {
 	for i, v := range x {
 		j := min(max(sort.SearchFloat64s(d.Xs, v), 1), len(d.Xs)-1)
 		t := (v - d.Xs[j-1]) / (d.Xs[j] - d.Xs[j-1])
+		if d.NewLow != nil {
+			if l, h := d.NewLow[j-1]+t*(d.NewLow[j]-d.NewLow[j-1]), d.NewHigh[j-1]+t*(d.NewHigh[j]-d.NewHigh[j-1]); y[i] >= l-1e-9 && y[i] <= h+1e-9 {
+				inside++
+			}
+			continue
+		}
 		mean, sd := d.Mean[j-1]+t*(d.Mean[j]-d.Mean[j-1]), d.ObservationSD[j-1]+t*(d.ObservationSD[j]-d.ObservationSD[j-1])
 		if math.Abs(y[i]-mean) <= 2*sd {
 			inside++
@@ -221,7 +263,10 @@ func (d *PosteriorData) check() error {
 	c.numbers("test point", len(d.TestY), given("TestX", d.TestX), given("TestY", d.TestY))
 	c.places("Xs", d.Xs)
 	c.numbers("place", len(d.Xs), given("Mean", d.Mean), amount("SD", d.SD), amount("ObservationSD", d.ObservationSD, optional), amount("MeanError", d.MeanError, optional),
+		given("Low", d.Low, optional), given("High", d.High, optional), given("NewLow", d.NewLow, optional), given("NewHigh", d.NewHigh, optional),
 		given("True", d.True, optional))
+	c.numbers("inducing point", len(d.Inducing), given("Inducing", d.Inducing))
+	c.refuse((d.Low == nil) != (d.High == nil) || (d.NewLow == nil) != (d.NewHigh == nil), "Low", "needs High, and NewLow NewHigh")
 	for k, s := range d.Samples {
 		c.numbers("place", len(d.Xs), given(fmt.Sprintf("Samples[%d]", k), s))
 	}

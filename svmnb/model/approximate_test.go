@@ -1,0 +1,212 @@
+package model_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/internal/testkit"
+	"github.com/svmnb/svmnb/svmnb/model"
+)
+
+// approximate are models of approximate processes, as files have them.
+var approximate = []string{
+	`{"kind":"Gaussian process of classes","kernel":"RBF(1)","features":1,"classes":["a","b"],"targets":[0,1],"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":0}],"process":{"approximation":{"of":"EP","curve":[0.1,0.2]}}}`,
+	`{"kind":"Gaussian process of classes","kernel":"RBF(1)","features":1,"classes":["a","b","c"],"targets":[0,1,2],"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":0},{"coef":[0,-1],"bias":0},{"coef":[1,2],"bias":0}],"process":{"approximation":{"of":"Laplace"}}}`,
+	`{"kind":"Gaussian process","kernel":"RBF(1)","features":1,"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":2}],"process":{"noise":[0.1],"approximation":{"of":"inducing points","second":[1,2],"square":[[2],[0.5,3]],"jitter":1e-9}}}`,
+	`{"kind":"Gaussian process of counts","kernel":"RBF(1)","features":1,"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":2}],"process":{"noise":[0],"approximation":{"of":"gp.Poisson()","curve":[2,3]}}}`,
+	`{"kind":"Gaussian process","kernel":"RBF(1)","features":1,"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":2}],"process":{"noise":[0.1],"approximation":{"of":"gp.StudentT(4)","curve":[2,-0.1]}}}`,
+	`{"kind":"Gaussian process","kernel":"RBF(1)","features":1,"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":2}],"process":{"noise":[0.1,0.2],"approximation":{"of":"gp.Heteroscedastic","curve":[2,0.1],"second":[0.1,0.2],"base":0.3,"noise":"Matern32(2)"}}}`,
+}
+
+// versioned is testkit.Sealed with the version of approximate processes.
+func versioned(body string) []byte {
+	_, rest, _ := strings.Cut(string(testkit.Sealed(body)), "\n")
+	return []byte("svmnb model 7\n" + rest)
+}
+
+// Approximate processes predict from a file as their fits do.
+func TestApproximateModels(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "model")
+	saved := func(fit model.Modeler) *model.Model {
+		t.Helper()
+		if err := model.Save(path, fit); err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	near := func(what string, got, want []float64) {
+		t.Helper()
+		for i, w := range want {
+			if !(math.Abs(got[i]-w) <= 1e-12*(1+math.Abs(w))) || len(got) != len(want) {
+				t.Errorf("%s: %v, want %v", what, got[i], w)
+			}
+		}
+	}
+	kernel := kernels.Scale(3, kernels.RBF(0.7))
+	moons, iris := datasets.Moons(40, 0.2, 1), datasets.Iris().Columns(2, 3).Standardised()
+	for _, c := range []gp.Classifier{gp.Classify(moons), gp.Classify(moons).EP(), gp.Classify(iris)} {
+		f := testkit.FitOf(t, c.Kernel(kernel))
+		at := datasets.Rows{{0.1, 0.2}, {2, -1}, {0.5, 0.9}}
+		m := saved(f)
+		if len(f.Classes) == 3 {
+			if _, err := gp.ProbabilityOf(ctx, m, at); err == nil {
+				t.Error("a model of scaled data takes any points")
+			}
+			m = m.Transformed()
+		}
+		p, err := gp.ProbabilityOf(ctx, m, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Probability(ctx, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			near(c.String(), p[i], want[i])
+		}
+		names, err := m.Predict(at)
+		if len(f.Classes) == 3 {
+			if err == nil || !strings.Contains(err.Error(), "gp.ProbabilityOf") {
+				t.Error(err)
+			}
+			continue
+		}
+		if own, _ := f.Predict(ctx, at); err != nil || !slices.Equal(names, own) {
+			t.Errorf("%v, %v, want %v", names, err, own)
+		}
+		if _, err := m.Probabilities(at); err == nil || !strings.Contains(err.Error(), "gp.ProbabilityOf") {
+			t.Error(err)
+		}
+		if err := m.WriteGo(new(bytes.Buffer), "x"); !errors.As(err, new(*model.Error)) {
+			t.Error(err)
+		}
+		if _, err := m.NewRow(); err == nil {
+			t.Error("a row of a process of classes")
+		}
+	}
+	sinc := datasets.Sinc(40, 0.1, 1)
+	counts := datasets.New(sinc.X, slices.Clone(sinc.Y))
+	for i, y := range counts.Y {
+		counts.Y[i] = math.Floor(math.Exp(2 + y))
+	}
+	at := datasets.Rows{{0.3}, {-4}, {30}}
+	base := gp.Regress(sinc).Kernel(kernels.SquaredExponential(1)).NoiseVariance(0.01)
+	for _, p := range []gp.LatentProcess{
+		base.Likelihood(gp.StudentT(4)), gp.Regress(counts).Kernel(kernel).Likelihood(gp.Poisson()),
+		base.Likelihood(gp.Heteroscedastic(kernels.SquaredExponential(3))),
+	} {
+		f := testkit.FitOf(t, p)
+		m := saved(f)
+		b, err := gp.PosteriorOf(ctx, m, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Latent(ctx, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(p.String(), b.Mean, want.Mean)
+		near(p.String(), b.Variance, want.Variance)
+		low, high, err := gp.IntervalOf(ctx, m, at, 0.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantLow, wantHigh, err := f.Interval(ctx, at, 0.9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near(p.String(), low, wantLow)
+		near(p.String(), high, wantHigh)
+		values, err := m.Values(at)
+		if own, _ := f.Predict(ctx, at); err == nil {
+			near(p.String(), values, own)
+		} else if !strings.Contains(err.Error(), "gp.PosteriorOf") {
+			t.Error(err)
+		}
+		if _, err := gp.ProbabilityOf(ctx, m, at); err == nil {
+			t.Error("probabilities of targets")
+		}
+	}
+	for _, p := range []gp.Process{base, base.NormaliseTargets().NoiseVariance(0.05)} {
+		f := testkit.FitOf(t, p.Inducing(12))
+		m := saved(f)
+		b, err := gp.PosteriorOf(ctx, m, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Posterior(ctx, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near("sparse", b.Mean, want.Mean)
+		near("sparse", b.Variance, want.Variance)
+		near("sparse", []float64{b.Noise}, []float64{want.Noise})
+		values, err := m.Values(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		near("sparse", values, want.Mean)
+		if err := m.WriteGo(new(bytes.Buffer), "x"); err != nil && !strings.Contains(err.Error(), "kernel") {
+			t.Error(err)
+		}
+	}
+}
+
+// Files of approximate processes that were changed by hand are refused, or their predictions are.
+func TestApproximateModelsRefused(t *testing.T) {
+	ctx := t.Context()
+	for _, body := range approximate {
+		m, err := model.Read(bytes.NewReader(versioned(body)))
+		if err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		if m.Inside().Classes != nil {
+			_, err = gp.ProbabilityOf(ctx, m, datasets.Rows{{2}})
+		} else {
+			_, _, err = gp.IntervalOf(ctx, m, datasets.Rows{{2}}, 0.9)
+		}
+		if err != nil {
+			t.Errorf("%s: %v", body, err)
+		}
+		if m, err := model.Read(bytes.NewReader(testkit.Sealed(body))); err == nil {
+			t.Errorf("version 1: %v", m)
+		}
+	}
+	for _, e := range []struct {
+		of       int
+		old, new string
+	}{
+		{0, `[0.1,0.2]`, `[0.1]`}, {0, `"approximation":{"of":"EP","curve":[0.1,0.2]}`, ``}, {0, `"a","b"`, `"a"`}, {1, `,{"coef":[1,2],"bias":0}`, ``},
+		{2, `[[2],[0.5,3]]`, `[[2],[3]]`}, {2, `1e-9`, `-1`}, {2, `"second":[1,2]`, `"second":[1]`}, {5, `Matern32(2)`, `Matern32(-2)`}, {5, `0.3`, `-0.3`},
+	} {
+		if m, err := model.Read(bytes.NewReader(versioned(strings.Replace(approximate[e.of], e.old, e.new, 1)))); !errors.As(err, new(*model.Error)) {
+			t.Errorf("%s: %v, %v", e.new, m, err)
+		}
+	}
+	for _, e := range []struct {
+		of       int
+		old, new string
+	}{{3, `,"curve":[2,3]`, ``}, {4, `StudentT(4)`, `StudentT(0)`}, {4, `StudentT(4)`, `Cauchy()`}, {2, `,"second":[1,2]`, ``}, {5, `,"second":[0.1,0.2]`, ``}, {4, `[2,-0.1]`, `[-100,-100]`}} {
+		m, err := model.Read(bytes.NewReader(versioned(strings.Replace(approximate[e.of], e.old, e.new, 1))))
+		if err != nil {
+			t.Fatalf("%s: %v", e.new, err)
+		}
+		if _, _, err := gp.IntervalOf(ctx, m, datasets.Rows{{2}}, 0.9); err == nil {
+			t.Errorf("%s predicts", e.new)
+		}
+	}
+}
