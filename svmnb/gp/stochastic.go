@@ -24,6 +24,7 @@ import (
 const (
 	factorPoints = 10_000 // largest number of points for which an iterative method learns by factors
 	partPoints   = 4000   // largest number of points that the ascent by probes learns from first
+	partSteps    = 60     // evaluations of their evidence, about
 	probeSteps   = 12     // steps of the ascent by probes
 	probeRate    = 0.1    // length of the first step, in ln θ; the steps become shorter in equal parts
 	traceProbes  = 8
@@ -57,8 +58,8 @@ func (t *processTask) optimiseByProbes(ctx context.Context) (*Optimisation, *pro
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	o, learned, _, err := t.part(most).optimise(ctx)
-	if o == nil || err != nil {
+	learned, o, err := t.part(most).roughly(ctx)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	o.Part = most
@@ -130,6 +131,32 @@ func (t *processTask) optimiseByProbes(ctx context.Context) (*Optimisation, *pro
 	}
 	o.close(a, began)
 	return o, learned, solved, nil
+}
+
+// roughly learns by factors until ten evaluations have gained less than a nat, or after partSteps.
+func (t *processTask) roughly(ctx context.Context) (*processTask, *Optimisation, error) {
+	short, enough := context.WithCancel(ctx)
+	defer enough()
+	count, highest, before := 0, math.Inf(-1), math.Inf(-1)
+	learned, o, err := t.ascend(short, nil, func(t *processTask, grad []float64) (float64, error) {
+		f, err := t.solve(ctx)
+		if err != nil {
+			return 0, err
+		}
+		v := f.evidence(f.Factor)
+		highest = max(highest, v)
+		if count++; count%10 == 0 {
+			if count >= partSteps || highest-before < 1 {
+				enough()
+			}
+			before = highest
+		}
+		return v, f.gradient(ctx, f.Factor, grad)
+	})
+	if learned != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return learned, o, err
 }
 
 // close makes a the only ascent.
