@@ -85,3 +85,7 @@ func (k ARDKernel) spectral() ([]spectralTerm, bool) {
 		}
 	}}}, true
 }
+
+func (k ARDKernel) slopes() (slopes, bool) {
+	return gaussianSlopes(lengths(k.Lengths).inverse(), 0.5), true
+}

@@ -140,3 +140,7 @@ func (k ARDMaternKernel) spectral() ([]spectralTerm, bool) {
 		}
 	}}}, true
 }
+
+func (k ARDMaternKernel) slopes() (slopes, bool) {
+	return maternSlopes(lengths(k.Lengths).inverse(), k.Halves, 1), true
+}

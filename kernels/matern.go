@@ -181,3 +181,13 @@ func (k Matern32Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
 func (k Matern52Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(2.5/gamma(rng, 2.5))/k.Length, rng)
 }
+
+// EvalSlopes implements [Smooth].
+func (k Matern32Kernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	return maternSlopes(nil, 3, k.Length)(byX, byZ, both, x, z)
+}
+
+// EvalSlopes implements [Smooth].
+func (k Matern52Kernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	return maternSlopes(nil, 5, k.Length)(byX, byZ, both, x, z)
+}

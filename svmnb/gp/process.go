@@ -389,6 +389,9 @@ func (p Process) prepare() (*processTask, error) {
 	if variance == 0 {
 		variance = 1
 	}
+	if _, ok := p.kernel.(kernels.WithDerivativesKernel); ok && p.mean != zeroMean {
+		return nil, arguments.Wrong("Kernel", math.NaN(), "values and derivatives have no common mean: subtract that of the values from them, and say ZeroMean")
+	}
 	if p.mean == constantMean {
 		t.offset = average
 		for i := range t.y {
