@@ -41,7 +41,7 @@ var zeros = []any{
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{}, transform.TargetScaling{},
 	svmnb.Goal{}, svmnb.Thresholded{},
 	stream.Classifier{}, stream.Evaluation{}, stream.Exactness{}, stream.Fit{}, stream.MemoryError{}, stream.Progress{},
-	bayesopt.Space{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
+	bayesopt.Space{}, bayesopt.Optimiser{}, bayesopt.Optimum{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }
 
 // Every method of the zero value of every exported type, of a pointer to it and of a nil

@@ -40,6 +40,8 @@ type Space struct {
 	N      int
 	Ranges map[string]selection.Range
 	Seed   uint64
+
+	calm bool // little noise is expected in the scores
 }
 
 // Settings implements [selection.Space]. It returns the settings that are drawn at random, or
@@ -230,9 +232,12 @@ func (s Space) model(ctx context.Context, names []string, tried [][]float64, sco
 			best = x[i]
 		}
 	}
-	lengths := slices.Repeat([]float64{0.5}, len(names))
-	p := gp.Regress(datasets.New(x, y)).Kernel(kernels.Scale(1, kernels.ARD(lengths...))).NoiseVariance(0.01).
-		NormaliseTargets().Cholesky().Bound("noise", 1e-6, 1).LogNormalPrior("noise", 0.01, 2)
+	lengths, noise := slices.Repeat([]float64{0.5}, len(names)), 0.01
+	if s.calm {
+		noise = 1e-4
+	}
+	p := gp.Regress(datasets.New(x, y)).Kernel(kernels.Scale(1, kernels.ARD(lengths...))).NoiseVariance(noise).
+		NormaliseTargets().Cholesky().Bound("noise", 1e-6, 1).LogNormalPrior("noise", noise, 2)
 	hypers, err := kernels.Hyperparameters(kernels.Scale(1, kernels.ARD(lengths...)))
 	if err != nil {
 		return nil, nil, err

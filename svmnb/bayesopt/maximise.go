@@ -116,7 +116,7 @@ func (o Optimiser) run(ctx context.Context, show func(line string, last bool)) (
 	for j, r := range o.ranges {
 		ranges[fmt.Sprintf("x%04d", j)] = r // the names are in the order of the parameters
 	}
-	t := &Optimum{Value: math.NaN(), of: o, space: Space{o.n, ranges, o.seed}}
+	t := &Optimum{Value: math.NaN(), of: o, space: Space{N: o.n, Ranges: ranges, Seed: o.seed, calm: true}}
 	_, first, err := t.space.Settings()
 	if err != nil {
 		return nil, err
@@ -216,7 +216,7 @@ func (t *Optimum) draw() (*display.Chart, error) {
 	}
 	r := t.of.ranges[0]
 	r.Whole = false
-	d := figure.AcquisitionData{Problem: fmt.Sprintf("%s · %s", strings.ToLower(t.of.verb()), say.Several(len(t.Values), "evaluation")), Log: r.Log, Minimum: t.of.sign < 0, Best: t.Value, Next: math.NaN()}
+	d := figure.AcquisitionData{Problem: strings.ToLower(t.of.verb()), Log: r.Log, Minimum: t.of.sign < 0, Best: t.Value, Next: math.NaN()}
 	if t.Next != nil {
 		d.Next = t.Next[0]
 	}

@@ -73,7 +73,7 @@ func Acquisition(d AcquisitionData) (*Chart, error) {
 		curve(1, gain, "x", "gain", "@series2").pen("@series2", 2))
 	if finite(d.Next) {
 		for panel, ends := range [][2]float64{{low, high}, {0, top}} {
-			p.add(line(list{list{roundX(d.Next), ends[0]}, list{roundX(d.Next), ends[1]}}).name(next).on(panel).still().z(2).pen("@strong", 1.6, "dashed"))
+			p.add(line(list{list{roundX(d.Next), ends[0]}, list{roundX(d.Next), ends[1]}}).name(next).bare().on(panel).still().z(2).pen("@strong", 1.6, "dashed"))
 		}
 	}
 	p.key(mean)
