@@ -251,7 +251,7 @@ func (p Process) Memory(bytes int64) Process {
 //
 // The ascent uses the Cholesky factor, n³ operations in each step and 8n² bytes, also if an
 // iterative method solves the system afterwards. If that has more than 10,000 points, or no room
-// for the factors, Optimise learns from at most 4,000 points by factors, and then from all in 12
+// for the factors, Optimise learns from at most 4,000 points by factors, and then from all in 8
 // steps of stochastic gradient ascent (Wang et al. 2019): each solves one system for the targets
 // and 8 probes, which estimate the traces of the gradient, and starts from the solutions of the
 // step before. The evidence is then not computed.

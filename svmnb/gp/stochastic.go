@@ -25,7 +25,7 @@ const (
 	factorPoints = 10_000 // largest number of points for which an iterative method learns by factors
 	partPoints   = 4000   // largest number of points that the ascent by probes learns from first
 	partSteps    = 60     // evaluations of their evidence, about
-	probeSteps   = 12     // steps of the ascent by probes
+	probeSteps   = 8      // steps of the ascent by probes
 	probeRate    = 0.1    // length of the first step, in ln θ; the steps become shorter in equal parts
 	traceProbes  = 8
 )

@@ -77,7 +77,7 @@ func TestOptimiseByProbes(t *testing.T) {
 	ended, stop := context.WithCancelCause(ctx)
 	why := errors.New("enough")
 	f, err = small.run(ended, func(line string, _ bool) {
-		if strings.Contains(line, "3 of 13 steps") {
+		if strings.Contains(line, "3 of 9 steps") {
 			stop(why)
 		}
 	})

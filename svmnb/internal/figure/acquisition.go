@@ -56,7 +56,7 @@ func Acquisition(d AcquisitionData) (*Chart, error) {
 	if d.Minimum {
 		best = "smallest"
 	}
-	title := "No place is known to try next"
+	title := fmt.Sprintf("No place is known to try next after %s", count(len(d.Y), "evaluation", "evaluations"))
 	if finite(d.Next) {
 		title = fmt.Sprintf("The next evaluation is at %s = %s, where an improvement of %s is expected", xName, numberTo(d.Next, 4), numberTo(most, 2))
 	}
