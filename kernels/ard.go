@@ -1,7 +1,6 @@
 package kernels
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -33,71 +32,30 @@ func ARD(lengths ...float64) ARDKernel { return ARDKernel{Lengths: digits(length
 // Eval returns exp(−½ Σ_k (x_k − z_k)²/ℓ_k²).
 func (k ARDKernel) Eval(x, z []float64) float64 {
 	var v [1]float64
-	vec.WeightedSquaredDistances(k.inverse())(v[:], x, z, 1)
+	vec.WeightedSquaredDistances(lengths(k.Lengths).inverse())(v[:], x, z, 1)
 	ofWeightedDistances(v[:])
 	return v[0]
 }
 
 func (k ARDKernel) inner(int) inner {
-	return inner{distance: true, weights: k.inverse(), of: ofWeightedDistances}
+	return inner{distance: true, weights: lengths(k.Lengths).inverse(), of: ofWeightedDistances}
 }
 
 func ofWeightedDistances(v []float64) { simd.ExpScaled(v, -0.5) }
 
-func (k ARDKernel) inverse() []float64 {
-	v := numbers(k.Lengths)
-	for i, l := range v {
-		v[i] = 1 / l
-	}
-	return v
-}
-
 // CheckPoints returns a *[DataError] unless there are as many features as
 // lengths.
-func (k ARDKernel) CheckPoints(x [][]float64) error {
-	if lengths := len(numbers(k.Lengths)); len(x) > 0 && len(x[0]) != lengths {
-		return &DataError{"x", 0, -1, float64(len(x[0])), fmt.Sprintf("the point has %s, and %v has %s: give one for each feature", several(len(x[0]), "feature"), k, several(lengths, "length"))}
-	}
-	return nil
-}
+func (k ARDKernel) CheckPoints(x [][]float64) error { return lengths(k.Lengths).checkPoints(k, x) }
 
 // Check returns a *[ParamError] unless there are lengths and all are in (0, ∞).
-func (k ARDKernel) Check() error {
-	lengths := numbers(k.Lengths)
-	if len(lengths) == 0 {
-		return &ParamError{"ARD", "len(lengths)", 0, "give one for each feature"}
-	}
-	for i, l := range lengths {
-		if err := positive("ARD", fmt.Sprintf("lengths[%d]", i), l); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+func (k ARDKernel) Check() error { return lengths(k.Lengths).check("ARD") }
 
 func (k ARDKernel) String() string { return "ARD(" + k.Lengths + ")" }
 
 // Hyperparameters returns the lengths, named "lengths[0]", "lengths[1]" and so on.
-func (k ARDKernel) Hyperparameters() []Hyperparameter {
-	var list []Hyperparameter
-	for i, l := range numbers(k.Lengths) {
-		list = append(list, Hyperparameter{fmt.Sprintf("lengths[%d]", i), l})
-	}
-	return list
-}
+func (k ARDKernel) Hyperparameters() []Hyperparameter { return lengths(k.Lengths).hyperparameters() }
 
-// parameters names the lengths by the features, where these have names.
-func (k ARDKernel) parameters(s *scan) []parameter {
-	var list []parameter
-	for i, h := range k.Hyperparameters() {
-		p := own(h.Name, h.Value)
-		if i < len(s.features) {
-			p.Name = s.features[i] + ".length"
-		}
-		list = append(list, p)
-	}
-	return list
-}
+func (k ARDKernel) parameters(s *scan) []parameter { return lengths(k.Lengths).parameters(s) }
 
 // With returns the kernel with other lengths.
 func (ARDKernel) With(values []float64) Kernel { return ARD(values...) }
@@ -112,26 +70,22 @@ func (k ARDKernel) EvalGradient(grad, x, z []float64) float64 {
 func (k ARDKernel) gradientRower(p *points) gradientRower { return newGradientLoop(p, k.gradients()) }
 
 func (k ARDKernel) gradients() gradientLoop {
-	inverse := k.inverse()
+	squares := lengths(k.Lengths).squares()
 	return func(v, grad, x, columns []float64, stride int) {
-		clear(v)
-		for f, a := range x {
-			weight, g, c := inverse[f], grad[f*len(v):][:len(v)], columns[f*stride:][:len(v)]
-			for j, s := range v {
-				e := (a - c[j]) * weight
-				g[j] = float64(e * e)
-				v[j] = s + g[j]
-			}
-		}
+		squares(v, grad, x, columns, stride)
 		expScaled(v, grad[:len(x)*len(v)], -0.5)
 	}
 }
 
 func (k ARDKernel) spectral() ([]spectralTerm, bool) {
-	inverse := k.inverse()
+	inverse := lengths(k.Lengths).inverse()
 	return []spectralTerm{{1, func(rng *rand.Rand, omega []float64) {
 		for i, v := range inverse {
 			omega[i] += float64(v * rng.NormFloat64())
 		}
 	}}}, true
+}
+
+func (k ARDKernel) slopes() (slopes, bool) {
+	return gaussianSlopes(lengths(k.Lengths).inverse(), 0.5), true
 }

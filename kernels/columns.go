@@ -167,13 +167,14 @@ func (k ColumnsKernel) EvalGradient(grad, x, z []float64) float64 {
 
 type columnsGradient struct {
 	cols []int
+	p    *points // the points, with the chosen features only
 	k    gradientRower
 }
 
 func (k ColumnsKernel) gradientRower(all *points) gradientRower {
 	cols := k.indices()
-	_, r := over(gradientRowerOf, k.K, all.chosen(cols), len(cols))
-	return columnsGradient{cols, r}
+	p, r := over(gradientRowerOf, k.K, all.chosen(cols), len(cols))
+	return columnsGradient{cols, p, r}
 }
 
 func (r columnsGradient) row(v, grad, x []float64, w *work) {

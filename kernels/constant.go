@@ -79,3 +79,11 @@ func (k ConstantKernel) EvalGradientRow(v, grad, _, _ []float64, _ int) {
 		v[j], grad[j] = k.C, k.C
 	}
 }
+
+// EvalSlopes implements [Smooth].
+func (k ConstantKernel) EvalSlopes(byX, byZ, both, _, _ []float64) float64 {
+	clear(byX)
+	clear(byZ)
+	clear(both)
+	return k.C
+}

@@ -163,3 +163,5 @@ func (r partlyFixedGradient) self(grad, x []float64, w *work) float64 {
 	}
 	return v
 }
+
+func (k FixedKernel) slopes() (slopes, bool) { return slopesOf(k.K) }

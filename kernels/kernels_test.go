@@ -45,6 +45,9 @@ var table = []struct {
 	{call: "SquaredExponential(67)", k: kernels.SquaredExponential(67)},
 	{call: "ARD(1, 0.5)", k: kernels.ARD(1, 0.5), points: two},
 	{call: "ARD(0.001, 1000)", k: kernels.ARD(1e-3, 1e3), points: two},
+	{call: "ARDMatern32(1, 0.5)", k: kernels.ARDMatern32(1, 0.5), points: two},
+	{call: "ARDMatern32(0.001, 1000)", k: kernels.ARDMatern32(1e-3, 1e3), points: two},
+	{call: "ARDMatern52(2, 0.3)", k: kernels.ARDMatern52(2, 0.3), points: two},
 	{call: "Laplacian(0.5)", k: kernels.Laplacian(0.5)},
 	{call: "Exponential(2)", k: kernels.Exponential(2)},
 	{call: "Exponential(0.001)", k: kernels.Exponential(1e-3)},
@@ -86,6 +89,8 @@ var table = []struct {
 	{call: "Product(Columns(Periodic(1, 2), 1), Fixed(ARD(1, 2)), Normalised(Polynomial(2, 1, 0.5)))", k: kernels.Product(kernels.Columns(kernels.Periodic(1, 2), 1), kernels.Fixed(kernels.ARD(1, 2)), kernels.Normalised(kernels.Polynomial(2, 1, 0.5))), points: two},
 	{call: "Normalised(Polynomial(3, 1, 1))", k: kernels.Normalised(kernels.Polynomial(3, 1, 1))},
 	{call: "Normalised(Linear())", k: kernels.Normalised(kernels.Linear())},
+	{call: "WithDerivatives(RBF(0.5))", k: kernels.WithDerivatives(kernels.RBF(0.5)), points: observed},
+	{call: "WithDerivatives(Sum(Scale(2, ARDMatern52(1, 2)), Product(Matern32(2), ARD(1, 0.7)), Linear(), Constant(2)))", k: kernels.WithDerivatives(kernels.Sum(kernels.Scale(2, kernels.ARDMatern52(1, 2)), kernels.Product(kernels.Matern32(2), kernels.ARD(1, 0.7)), kernels.Linear(), kernels.Constant(2))), points: observed},
 	{call: "Columns(RBF(1), 1)", k: kernels.Columns(kernels.RBF(1), 1), points: two},
 	{call: "Columns(Linear(), 1, 0, 1)", k: kernels.Columns(kernels.Linear(), 1, 0, 1), points: two},
 	{call: "Sum(Columns(RBF(1), 0), Scale(2, Columns(Matern52(1), 1)))", k: kernels.Sum(kernels.Columns(kernels.RBF(1), 0), kernels.Scale(2, kernels.Columns(kernels.Matern52(1), 1))), points: two},
@@ -114,6 +119,13 @@ func mapped(x [][]float64, f func(row []float64) []float64) [][]float64 {
 // two has the first and the last feature of each point.
 func two(x [][]float64) [][]float64 {
 	return mapped(x, func(row []float64) []float64 { return []float64{row[0], row[len(row)-1]} })
+}
+
+// observed are points of two features with what was observed there.
+func observed(x [][]float64) [][]float64 {
+	return mapped(x, func(row []float64) []float64 {
+		return []float64{row[0], row[len(row)-1], math.Floor(math.Mod(math.Abs(100*row[0]), 3))}
+	})
 }
 
 // counts are features without a sign, some of them 0.

@@ -26,3 +26,14 @@ func (LinearKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
 }
 
 func (LinearKernel) String() string { return call("Linear") }
+
+// EvalSlopes implements [Smooth].
+func (LinearKernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	copy(byX, z)
+	copy(byZ, x)
+	clear(both)
+	for i := range x {
+		both[i*len(x)+i] = 1
+	}
+	return vec.Dot(x, z)
+}

@@ -69,11 +69,14 @@ const farthest = 1000
 
 func (k Matern32Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
 
-func (k Matern32Kernel) ofSquaredDistances(v []float64) {
+func (k Matern32Kernel) ofSquaredDistances(v []float64) { matern32(v, k.Length) }
+
+// matern32 turns squared distances into values of the Matérn kernel of ν = 3/2.
+func matern32(v []float64, length float64) {
 	var t [256]float64
 	for len(v) > 0 {
 		part := v[:min(len(t), len(v))]
-		decays(part, t[:], math.Sqrt(3)/k.Length)
+		decays(part, t[:], math.Sqrt(3)/length)
 		for j, e := range part {
 			part[j] = (1 + t[j]) * e
 		}
@@ -83,11 +86,14 @@ func (k Matern32Kernel) ofSquaredDistances(v []float64) {
 
 func (k Matern52Kernel) inner(int) inner { return inner{distance: true, of: k.ofSquaredDistances} }
 
-func (k Matern52Kernel) ofSquaredDistances(v []float64) {
+func (k Matern52Kernel) ofSquaredDistances(v []float64) { matern52(v, k.Length) }
+
+// matern52 turns squared distances into values of the Matérn kernel of ν = 5/2.
+func matern52(v []float64, length float64) {
 	var t [256]float64
 	for len(v) > 0 {
 		part := v[:min(len(t), len(v))]
-		decays(part, t[:], math.Sqrt(5)/k.Length)
+		decays(part, t[:], math.Sqrt(5)/length)
 		for j, e := range part {
 			t := t[j]
 			part[j] = (1 + t + float64(t*t)/3) * e
@@ -174,4 +180,14 @@ func (k Matern32Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
 // distribution with 5 degrees of freedom.
 func (k Matern52Kernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(2.5/gamma(rng, 2.5))/k.Length, rng)
+}
+
+// EvalSlopes implements [Smooth].
+func (k Matern32Kernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	return maternSlopes(nil, 3, k.Length)(byX, byZ, both, x, z)
+}
+
+// EvalSlopes implements [Smooth].
+func (k Matern52Kernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	return maternSlopes(nil, 5, k.Length)(byX, byZ, both, x, z)
 }

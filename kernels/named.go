@@ -83,3 +83,5 @@ func (k NamedKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
 }
 
 func (k NamedKernel) spectral() ([]spectralTerm, bool) { return spectral(k.K) }
+
+func (k NamedKernel) slopes() (slopes, bool) { return slopesOf(k.K) }

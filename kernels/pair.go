@@ -149,3 +149,23 @@ func (r pairGradient) self(grad, x []float64, w *work) float64 {
 	r.join(v[:1], v[1:], grad, r.n)
 	return v[0]
 }
+
+// slopesAt are the slopes of a part at two points.
+type slopesAt struct {
+	value          float64
+	byX, byZ, both []float64
+}
+
+// pairSlopes returns the slopes of a kernel of two parts: join changes those of the first part into
+// them, and returns the value.
+func pairSlopes(a, b Kernel, join func(a, b *slopesAt) float64) (slopes, bool) {
+	ofA, okA := slopesOf(a)
+	ofB, okB := slopesOf(b)
+	return func(byX, byZ, both, x, z []float64) float64 {
+		d := len(x)
+		second := make([]float64, 2*d+d*d)
+		p, q := &slopesAt{0, byX, byZ, both}, &slopesAt{0, second[:d], second[d : 2*d], second[2*d:]}
+		p.value, q.value = ofA(p.byX, p.byZ, p.both, x, z), ofB(q.byX, q.byZ, q.both, x, z)
+		return join(p, q)
+	}, okA && okB
+}

@@ -126,3 +126,22 @@ func (k ProductKernel) spectral() (terms []spectralTerm, ok bool) {
 	}
 	return terms, known && ok
 }
+
+// ∂(ab)/∂x = b ∂a + a ∂b, and so on for the second derivatives.
+func (k ProductKernel) slopes() (slopes, bool) {
+	return pairSlopes(k.A, k.B, func(a, b *slopesAt) float64 {
+		d := len(a.byX)
+		for i := range d {
+			for j := range d {
+				v, w := &a.both[i*d+j], b.both[i*d+j]
+				mixed := float64(a.byX[i]*b.byZ[j]) + float64(a.byZ[j]*b.byX[i])
+				*v = float64(*v*b.value) + float64(a.value*w) + mixed
+			}
+		}
+		for i := range d {
+			a.byX[i] = float64(a.byX[i]*b.value) + float64(a.value*b.byX[i])
+			a.byZ[i] = float64(a.byZ[i]*b.value) + float64(a.value*b.byZ[i])
+		}
+		return float64(a.value * b.value)
+	})
+}

@@ -75,3 +75,8 @@ func (k GaussianKernel) EvalGradientRow(v, grad, x, columns []float64, stride in
 func (k GaussianKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(2*k.Gamma), rng)
 }
+
+// EvalSlopes implements [Smooth].
+func (k GaussianKernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	return gaussianSlopes(nil, k.Gamma)(byX, byZ, both, x, z)
+}

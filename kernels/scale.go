@@ -156,3 +156,14 @@ func (k ScaleKernel) spectral() (terms []spectralTerm, ok bool) {
 	}
 	return terms, ok
 }
+
+func (k ScaleKernel) slopes() (slopes, bool) {
+	of, ok := slopesOf(k.K)
+	return func(byX, byZ, both, x, z []float64) float64 {
+		v := of(byX, byZ, both, x, z)
+		scaleBy(k.C, byX)
+		scaleBy(k.C, byZ)
+		scaleBy(k.C, both)
+		return float64(k.C * v)
+	}, ok
+}

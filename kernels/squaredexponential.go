@@ -110,3 +110,8 @@ func (k SquaredExponentialKernel) EvalGradientRow(v, grad, x, columns []float64,
 func (k SquaredExponentialKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	addNormal(omega, math.Sqrt(2*k.Gamma()), rng)
 }
+
+// EvalSlopes implements [Smooth].
+func (k SquaredExponentialKernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
+	return gaussianSlopes(nil, k.Gamma())(byX, byZ, both, x, z)
+}

@@ -93,3 +93,12 @@ func (k SumKernel) spectral() ([]spectralTerm, bool) {
 	b, ok := spectral(k.B)
 	return append(a, b...), known && ok
 }
+
+func (k SumKernel) slopes() (slopes, bool) {
+	return pairSlopes(k.A, k.B, func(a, b *slopesAt) float64 {
+		add(a.byX, b.byX)
+		add(a.byZ, b.byZ)
+		add(a.both, b.both)
+		return a.value + b.value
+	})
+}

@@ -31,7 +31,7 @@ import (
 // whole.
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
-	selection.Chain{}, selection.Worker{}, selection.Deal{}, selection.Importance{}, selection.Attribution{}, selection.Dependence{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, gp.Classifier{}, gp.ClassifierFit{}, gp.ClassifierEvaluation{}, gp.EvidenceInterval{}, gp.SparseProcess{}, gp.SparseFit{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{}, gp.ApproximationRun{}, gp.LatentProcess{}, gp.LatentFit{}, gp.MultiProcess{}, gp.MultiFit{},
+	selection.Chain{}, selection.Worker{}, selection.Deal{}, selection.Importance{}, selection.Attribution{}, selection.Dependence{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, gp.Classifier{}, gp.ClassifierFit{}, gp.ClassifierEvaluation{}, gp.EvidenceInterval{}, gp.SparseProcess{}, gp.SparseFit{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{}, gp.ApproximationRun{}, gp.LatentProcess{}, gp.LatentFit{}, gp.MultiProcess{}, gp.MultiFit{}, gp.NeighbourProcess{}, gp.NeighbourFit{}, gp.Derivatives{},
 	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
@@ -41,7 +41,7 @@ var zeros = []any{
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{}, transform.TargetScaling{},
 	svmnb.Goal{}, svmnb.Thresholded{},
 	stream.Classifier{}, stream.Evaluation{}, stream.Exactness{}, stream.Fit{}, stream.MemoryError{}, stream.Progress{},
-	bayesopt.Space{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
+	bayesopt.Space{}, bayesopt.Optimiser{}, bayesopt.Optimum{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }
 
 // Every method of the zero value of every exported type, of a pointer to it and of a nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Panels is the lower triangle of a symmetric matrix, or its Cholesky factor, in the layout
@@ -645,4 +646,35 @@ func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 		made.set(from, to, b.to)
 	})
 	return u, context.Cause(ctx)
+}
+
+// Extended returns the factor of a larger matrix, of which p has factored the first n rows: rows
+// has its other m, each up to the diagonal. This takes n²m multiplications, and leaves p as it is.
+// The result pivot is n + m, or the row of the first pivot that is not positive. When ctx ends
+// early, the error is context.Cause(ctx).
+func (p *Panels[T]) Extended(ctx context.Context, rows [][]float64) (q *Panels[T], pivot int, err error) {
+	n := p.n
+	half := make([][]float64, len(rows))
+	for r, row := range rows {
+		half[r] = slices.Clone(row[:n])
+	}
+	if err := p.ForwardAll(ctx, half); err != nil {
+		return nil, 0, err
+	}
+	q = New[T](n + len(rows))
+	copy(q.data, p.data) // a panel lies in the same place whatever the number of rows
+	for r, row := range rows {
+		own := append(half[r], row[n:]...)
+		for k := range r { // half[k] has row n+k of the factor
+			own[n+k] = (own[n+k] - vec.Dot(own[:n+k], half[k][:n+k])) / half[k][n+k]
+		}
+		last := n + r
+		if own[last] -= vec.Dot(own[:last], own[:last]); !(own[last] > 0) {
+			return nil, last, nil
+		}
+		own[last] = math.Sqrt(own[last])
+		half[r] = own
+		q.SetRow(last, own)
+	}
+	return q, n + len(rows), nil
 }

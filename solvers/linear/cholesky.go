@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/chol"
 	"github.com/svmnb/svmnb/internal/rows"
@@ -176,6 +177,7 @@ type (
 		ForwardAll(ctx context.Context, x [][]float64) error
 		SolveAll(ctx context.Context, x [][]float64) error
 		inverse(ctx context.Context) (lower, error)
+		extended(ctx context.Context, rows [][]float64) (factor, int, error)
 	}
 	lower interface {
 		Row(dst []float64, i int)
@@ -187,6 +189,11 @@ type (
 type panels struct{ *chol.Panels[float64] }
 
 func (p panels) inverse(ctx context.Context) (lower, error) { return p.Inverse(ctx) }
+
+func (p panels) extended(ctx context.Context, rows [][]float64) (factor, int, error) {
+	q, pivot, err := p.Extended(ctx, rows)
+	return panels{q}, pivot, err
+}
 
 // N returns n, the number of rows of A.
 func (f *CholeskyFactor) N() int {
@@ -296,6 +303,44 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 		return nil, err
 	}
 	return &InverseLower{u}, nil
+}
+
+// Extended returns the factor of a larger matrix, whose first n rows and columns are those of A.
+// rows has its other m rows, each up to the diagonal, noise included. It takes n²m multiplications
+// (Golub and Van Loan 2013, §6.5.4), and leaves f as it is. The jitter of f is added to the new
+// diagonal. The error is an *[IndefiniteError] for the first row with which the matrix is not
+// positive definite, a *[solvers.ProblemError] for a row of another length or a number that is not
+// finite, or context.Cause(ctx).
+func (f *CholeskyFactor) Extended(ctx context.Context, rows [][]float64) (*CholeskyFactor, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
+	n := f.N()
+	own := make([][]float64, len(rows))
+	for r, row := range rows {
+		if len(row) != n+r+1 {
+			return nil, wrong("rows", r, float64(len(row)), "is the length of row %d; it must be %d, up to the diagonal", r, n+r+1)
+		}
+		for j, v := range row {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return nil, wrong("rows", r, v, "entry %d of row %d is not a finite number", j, r)
+			}
+		}
+		own[r] = slices.Clone(row)
+		own[r][n+r] += f.jitter
+	}
+	l := f.l
+	if l == nil {
+		l = panels{chol.New[float64](0)}
+	}
+	q, pivot, err := l.extended(ctx, own)
+	switch {
+	case err != nil:
+		return nil, err
+	case pivot < n+len(rows):
+		return nil, &IndefiniteError{Method: "Cholesky", Row: pivot}
+	}
+	return &CholeskyFactor{q, f.jitter}, nil
 }
 
 // InverseLower is the lower triangle of A⁻¹.

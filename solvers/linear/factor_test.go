@@ -232,3 +232,94 @@ func ExampleCholeskyFactor_HalfSolveAll() {
 	fmt.Println(x)
 	// Output: [[2 0] [1 2]]
 }
+
+// grid is a matrix in memory.
+type grid [][]float64
+
+func (g grid) Dim() int            { return len(g) }
+func (g grid) Row(i int) []float64 { return g[i] }
+func (g grid) Diag() []float64 {
+	d := make([]float64, len(g))
+	for i := range g {
+		d[i] = g[i][i]
+	}
+	return d
+}
+
+// A factor that grows is that of the whole matrix, wherever its panels end, and the one before stays.
+func TestExtended(t *testing.T) {
+	ctx := context.Background()
+	rng := toy.Rand(3)
+	for _, n := range []int{0, 1, 7, 8, 23, 24, 200} {
+		for _, m := range []int{1, 2, 9, 30} {
+			var x [][]float64
+			for range n + m {
+				x = append(x, []float64{rng.NormFloat64(), rng.NormFloat64()})
+			}
+			at := func(i, j int) float64 {
+				v := math.Exp(-math.Hypot(x[i][0]-x[j][0], x[i][1]-x[j][1]))
+				if i == j {
+					v += 0.01
+				}
+				return v
+			}
+			of := func(n int) *CholeskyFactor {
+				if n == 0 {
+					return &CholeskyFactor{}
+				}
+				a := make(grid, n)
+				for i := range a {
+					for j := range n {
+						a[i] = append(a[i], at(i, j))
+					}
+				}
+				f, err := Cholesky{}.Factor(ctx, &System{K: a})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return f
+			}
+			var rows [][]float64
+			for i := n; i < n+m; i++ {
+				var row []float64
+				for j := range i + 1 {
+					row = append(row, at(i, j))
+				}
+				rows = append(rows, row)
+			}
+			small, whole := of(n), of(n+m)
+			b := make([]float64, n+m)
+			for i := range b {
+				b[i] = rng.NormFloat64()
+			}
+			before := small.Solve(nil, b[:n])
+			f, err := small.Extended(ctx, rows)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := f.Solve(nil, b), whole.Solve(nil, b)
+			for i := range want {
+				if math.Abs(got[i]-want[i]) > 1e-11*(1+math.Abs(want[i])) {
+					t.Fatalf("%d and %d rows: x[%d] = %v, want %v", n, m, i, got[i], want[i])
+				}
+			}
+			if math.Abs(f.LogDet()-whole.LogDet()) > 1e-11*(1+math.Abs(whole.LogDet())) {
+				t.Errorf("%d and %d rows: ln|A| = %v, want %v", n, m, f.LogDet(), whole.LogDet())
+			}
+			if !slices.Equal(before, small.Solve(nil, b[:n])) {
+				t.Error("the smaller factor has changed")
+			}
+			if n > 0 && m > 1 {
+				rows[1] = append(slices.Clone(rows[0]), rows[0][n]-0.5) // the same point twice, with a smaller variance
+				var indefinite *IndefiniteError
+				if _, err := small.Extended(ctx, rows[:2]); !errors.As(err, &indefinite) || indefinite.Row != n+1 {
+					t.Errorf("a row that makes it indefinite gives %v", err)
+				}
+			}
+			rows[0] = rows[0][:n]
+			if _, err := small.Extended(ctx, rows); err == nil {
+				t.Error("a short row is no error")
+			}
+		}
+	}
+}

@@ -11,13 +11,17 @@
 package bayesopt
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/optimize"
+
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/selection"
@@ -28,12 +32,16 @@ import (
 // so far, under a process that is fitted to all scores. The seed and the scores determine
 // the settings, so a search can go on from its file, also with a larger N.
 //
+// The largest of 2,000 candidates, a quarter of them near the best so far, are improved by gradients.
+//
 // Choosing a setting takes milliseconds. It pays when a fit takes longer, and when there are
 // at most about 10 parameters and a few hundred settings.
 type Space struct {
 	N      int
 	Ranges map[string]selection.Range
 	Seed   uint64
+
+	calm bool // little noise is expected in the scores
 }
 
 // Settings implements [selection.Space]. It returns the settings that are drawn at random, or
@@ -97,22 +105,114 @@ func (s Space) Next(ctx context.Context, tried [][]float64, scores []float64) ([
 	if fit == nil {
 		return values[0], nil
 	}
-	now, err := fit.Posterior(ctx, datasets.Rows(s.units(names, tried)))
+	top, err := s.top(ctx, fit, names, tried)
 	if err != nil {
 		return nil, err
 	}
+	improvement, err := improvements(ctx, fit, units, top)
+	if err != nil {
+		return nil, err
+	}
+	order := vec.Indices[int](len(units))
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(improvement[b], improvement[a]) })
+	pick, most := values[order[0]], improvement[order[0]]
+	for _, k := range order[:min(ascents, len(order))] {
+		u, e := s.ascend(ctx, fit, names, units[k], top)
+		if e > most {
+			v := make([]float64, len(names))
+			for j, name := range names {
+				v[j] = value(s.Ranges[name], u[j])
+			}
+			if !slices.ContainsFunc(tried, func(old []float64) bool { return slices.Equal(old, v) }) {
+				pick, most = v, e
+			}
+		}
+	}
+	return pick, ctx.Err()
+}
+
+// top returns the largest mean at the settings that were tried.
+func (s Space) top(ctx context.Context, fit *gp.Fit, names []string, tried [][]float64) (float64, error) {
+	now, err := fit.Posterior(ctx, datasets.Rows(s.units(names, tried)))
+	if err != nil {
+		return 0, err
+	}
+	return slices.Max(now.Mean), nil
+}
+
+// improvements returns the expected improvement over top at points of the unit cube.
+func improvements(ctx context.Context, fit *gp.Fit, units [][]float64, top float64) ([]float64, error) {
 	at, err := fit.Posterior(ctx, datasets.Rows(units))
 	if err != nil {
 		return nil, err
 	}
-	top := slices.Max(now.Mean)
-	pick, most := 0, math.Inf(-1)
+	list := make([]float64, len(units))
 	for i, mean := range at.Mean {
-		if e := ExpectedImprovement(mean, math.Sqrt(at.Variance[i]), top); e > most {
-			pick, most = i, e
+		list[i] = ExpectedImprovement(mean, math.Sqrt(at.Variance[i]), top)
+	}
+	return list, nil
+}
+
+// ascents is how many of the best candidates Next improves by gradients.
+const ascents = 5
+
+// ascend maximises the logarithm of the expected improvement from a point of the unit cube, by
+// L-BFGS over angles θ with u = ½(1 + sin θ). It keeps whole numbers as they are. With z = (μ −
+// top)/σ, ∂EI = Φ(z) ∂μ + φ(z) ∂σ.
+func (s Space) ascend(ctx context.Context, fit *gp.Fit, names []string, start []float64, top float64) (u []float64, improvement float64) {
+	u = slices.Clone(start)
+	var free []int
+	var angles []float64
+	for j, name := range names {
+		if r := s.Ranges[name]; !r.Whole && r.High > r.Low {
+			free, angles = append(free, j), append(angles, math.Asin(min(0.99, max(-0.99, 2*u[j]-1))))
 		}
 	}
-	return values[pick], nil
+	if len(free) == 0 {
+		return u, 0
+	}
+	place := func(angles []float64) {
+		for k, j := range free {
+			u[j] = (1 + math.Sin(angles[k])) / 2
+		}
+	}
+	evaluate := func(grad, angles []float64) float64 {
+		place(angles)
+		b, err := fit.Posterior(ctx, datasets.Rows{u})
+		if err != nil || !(b.Variance[0] > 0) {
+			return math.Inf(1)
+		}
+		sd := math.Sqrt(b.Variance[0])
+		e := ExpectedImprovement(b.Mean[0], sd, top)
+		if !(e > 0) {
+			return math.Inf(1)
+		}
+		if grad != nil {
+			d, err := fit.Derivatives(ctx, datasets.Rows{u})
+			if err != nil {
+				return math.Inf(1)
+			}
+			z := (b.Mean[0] - top) / sd
+			cumulative, density := math.Erfc(-z/math.Sqrt2)/2, math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)
+			for k, j := range free {
+				slope := cumulative*d.Mean[0][j] + density*d.OfVariance[0][j]/(2*sd)
+				grad[k] = -slope / e * math.Cos(angles[k]) / 2
+			}
+		}
+		return -math.Log(e)
+	}
+	if math.IsInf(evaluate(nil, angles), 1) {
+		return u, 0
+	}
+	end, _ := optimize.Minimize(optimize.Problem{
+		Func: func(angles []float64) float64 { return evaluate(nil, angles) },
+		Grad: func(grad, angles []float64) { evaluate(grad, angles) },
+	}, angles, &optimize.Settings{MajorIterations: 20, FuncEvaluations: 60}, &optimize.LBFGS{}) // an error means that the line search could not go on
+	if end == nil {
+		return u, 0
+	}
+	place(end.X)
+	return u, math.Exp(-end.F)
 }
 
 // model fits a process to the scores over the unit cube. It returns nil if fewer than two
@@ -132,9 +232,12 @@ func (s Space) model(ctx context.Context, names []string, tried [][]float64, sco
 			best = x[i]
 		}
 	}
-	lengths := slices.Repeat([]float64{0.5}, len(names))
-	p := gp.Regress(datasets.New(x, y)).Kernel(kernels.Scale(1, kernels.ARD(lengths...))).NoiseVariance(0.01).
-		NormaliseTargets().Cholesky().Bound("noise", 1e-6, 1).LogNormalPrior("noise", 0.01, 2)
+	lengths, noise := slices.Repeat([]float64{0.5}, len(names)), 0.01
+	if s.calm {
+		noise = 1e-4
+	}
+	p := gp.Regress(datasets.New(x, y)).Kernel(kernels.Scale(1, kernels.ARD(lengths...))).NoiseVariance(noise).
+		NormaliseTargets().Cholesky().Bound("noise", 1e-6, 1).LogNormalPrior("noise", noise, 2)
 	hypers, err := kernels.Hyperparameters(kernels.Scale(1, kernels.ARD(lengths...)))
 	if err != nil {
 		return nil, nil, err

@@ -88,7 +88,7 @@ func TestSearch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "scores")
 	search := func(n int) *selection.SearchFit {
 		t.Helper()
-		f, err := selection.Search(svmnb.Classify(data), Space{n, ranges, 1}, selection.StratifiedKFold(5, 1)).File(file).Fit(context.Background())
+		f, err := selection.Search(svmnb.Classify(data), Space{N: n, Ranges: ranges, Seed: 1}, selection.StratifiedKFold(5, 1)).File(file).Fit(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +96,7 @@ func TestSearch(t *testing.T) {
 	}
 	search(15)
 	f := search(25)
-	whole, err := selection.Search(svmnb.Classify(data), Space{25, ranges, 1}, selection.StratifiedKFold(5, 1)).Fit(context.Background())
+	whole, err := selection.Search(svmnb.Classify(data), Space{N: 25, Ranges: ranges, Seed: 1}, selection.StratifiedKFold(5, 1)).Fit(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

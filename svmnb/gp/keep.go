@@ -59,8 +59,10 @@ func (t *processTask) recall(ctx context.Context, file string, key []byte) *Fit 
 		return nil
 	}
 	end := o.End()
-	if v, _, err := t.evaluate(ctx, nil, end.Values); err != nil || math.Abs(v-end.Evidence) > 1e-9*(1+math.Abs(v)) {
-		return nil
+	if !t.byProbes() {
+		if v, _, err := t.evaluate(ctx, nil, end.Values); err != nil || !(math.Abs(v-end.Evidence) <= 1e-9*(1+math.Abs(v))) {
+			return nil
+		}
 	}
 	learned, err := t.with(end.Values)
 	if err != nil {
@@ -110,7 +112,7 @@ func (t *processTask) key() []byte {
 	}
 	grad := make([]float64, len(start))
 	v := math.NaN()
-	if err == nil {
+	if err == nil && !t.byProbes() {
 		v, _, err = t.evaluate(context.Background(), grad, values)
 	}
 	fmt.Fprintf(h, "%s\n%#v\n%v %v\n%v %d %d\n%#v\n%v\n%v\n%v %v %v\n%q %v\n", keepLearned,

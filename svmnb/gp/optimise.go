@@ -14,7 +14,6 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/linear"
-	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"gonum.org/v1/gonum/optimize"
 )
@@ -28,6 +27,9 @@ type Optimisation struct {
 	Best        int       // index of the ascent with the highest end
 	Evaluations int       // number of evaluations of the log marginal likelihood with its gradient
 	Elapsed     time.Duration
+
+	// Part is the number of points from which an ascent by probes has learned first; otherwise 0.
+	Part int
 }
 
 // Ascent is one gradient ascent on the log marginal likelihood, plus the log prior density
@@ -40,7 +42,7 @@ type Ascent struct {
 // AscentPoint is one point of an ascent.
 type AscentPoint struct {
 	Values   []float64 // p hyperparameters
-	Evidence float64   // ln p(y), in nats
+	Evidence float64   // ln p(y), in nats; NaN in an ascent by probes, which does not compute it
 	Prior    float64   // ln p(θ) of the priors, the density of ln θ, in nats; 0 without priors
 
 	// Slope is the largest |∂(ln p(y) + ln p(θ))/∂ ln θ|. A hyperparameter within 2 % of its
@@ -72,6 +74,9 @@ const (
 // without a factor, which would take as much memory as another step. After an interrupt
 // these are the best so far.
 func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask, *linear.Solution, error) {
+	if t.byProbes() {
+		return t.optimiseByProbes(ctx)
+	}
 	start, err := t.hyperparameters()
 	var all []hyper
 	if err == nil {
@@ -170,8 +175,7 @@ func (t *processTask) climbable() error {
 	n, most := len(t.y), t.allowed()
 	if need := climbing(n); need > most {
 		fit := sort.Search(n, func(m int) bool { return climbing(m) > most }) - 1
-		return arguments.Wrong("Optimise", float64(n), "each step takes Cholesky's factor of A and its inverse, %.3g GB for %d points, and may take %.3g: learn from %d points or fewer, part := p.On(data.Select(rows)).Optimise().MustFit(), and solve for all with what was learned, part.Description.On(data).CG().MustFit(); or raise Memory or GOMEMLIMIT",
-			need/1e9, n, most/1e9, max(fit, 1))
+		return t.tooLarge(need, most, max(fit, 0))
 	}
 	return nil
 }

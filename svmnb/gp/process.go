@@ -252,9 +252,12 @@ func (p Process) Memory(bytes int64) Process {
 // variance of 0 and NoiseVariances do not change. [Process.Bound] keeps the others within
 // bounds, and [Process.LogNormalPrior] and [Process.GammaPrior] say where to expect them.
 //
-// The ascent uses the Cholesky factor even if another method solves the system afterwards:
-// n³ operations in each step, and 8n² bytes. If there is no memory for that, learn from a
-// part of the points and continue with [Process.On].
+// The ascent uses the Cholesky factor, n³ operations in each step and 8n² bytes, also if an
+// iterative method solves the system afterwards. If that has more than 10,000 points, or no room
+// for the factors, Optimise learns from at most 4,000 points by factors, and then from all in 8
+// steps of stochastic gradient ascent (Wang et al. 2019): each solves one system for the targets
+// and 8 probes, which estimate the traces of the gradient, and starts from the solutions of the
+// step before. The evidence is then not computed.
 //
 // After an interrupt, Fit returns the process with the best hyperparameters so far, solved,
 // and an error that wraps context.Cause(ctx). Before the first evaluation it returns the
@@ -388,6 +391,9 @@ func (p Process) prepare() (*processTask, error) {
 	}
 	if variance == 0 {
 		variance = 1
+	}
+	if _, ok := p.kernel.(kernels.WithDerivativesKernel); ok && p.mean != zeroMean {
+		return nil, arguments.Wrong("Kernel", math.NaN(), "values and derivatives have no common mean: subtract that of the values from them, and say ZeroMean")
 	}
 	if p.mean == constantMean {
 		t.offset = average

@@ -36,8 +36,12 @@ func (f *Fit) Markdown() string {
 	s.Row("mean", "%s", f.meanText())
 	if o := f.Optimisation; o != nil {
 		end := o.End()
-		s.Row("**hyperparameters**", "%d learned, %s; %s rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(), t.objective(),
-			say.Signed(o.Ascents[o.Best].Path[0].height(), 6), say.Signed(end.height(), 6), end.Slope)
+		if o.Part > 0 {
+			s.Row("**hyperparameters**", "%d learned, from %d points by factors and then from all in %s by probes; the slope is %.1g", len(o.Names), o.Part, say.Several(len(o.Ascents[o.Best].Path)-1, "step"), end.Slope)
+		} else {
+			s.Row("**hyperparameters**", "%d learned, %s; %s rose from %s to %s, its slope is %.1g there", len(o.Names), o.status(), t.objective(),
+				say.Signed(o.Ascents[o.Best].Path[0].height(), 6), say.Signed(end.height(), 6), end.Slope)
+		}
 		if said := t.said(); said != nil {
 			calls := ""
 			for _, h := range said {

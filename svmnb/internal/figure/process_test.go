@@ -433,6 +433,7 @@ func processes(t *testing.T) []*Chart {
 		ok(Tube(tube(t, 60, 1, 0.15, 3, false))), ok(Tube(tube(t, 150, 2, 0.2, 3, false))),
 		ok(Posterior(posterior(t))), ok(Posterior(early(t))),
 		ok(Bounds(bounds(t, 300))), ok(Evidence(evidence(t))), ok(Components(components(t))), ok(Posterior(tested(t))),
+		ok(Acquisition(AcquisitionData{Problem: "maximise", Best: 1, Next: 1.5, X: []float64{0, 1}, Y: []float64{0.2, 1}, Xs: []float64{0, 1, 2}, Mean: []float64{0, 1, 0.5}, SD: []float64{0, 0.1, 1}, Improvement: []float64{0, 0.1, 0.3}})),
 	}
 }
 
@@ -524,6 +525,12 @@ func TestProcessFigures(t *testing.T) {
 			return Evidence(EvidenceData{Xs: [2]float64{1.1, 1.3}, Ys: [2]float64{2, 3}, Z: [][]float64{{1, 1}, {1, 1}}, Paths: []EvidencePath{{X: []float64{1.2}, Y: []float64{9}, Value: []float64{1}}}})
 		}, 10_000, "1 end lies outside the picture"},
 		{"components", func() (*Chart, error) { return Components(parts) }, 85_000, "Trend moves CO₂ − 320 by 26 ppm, season by 6.7 ppm, medium term by 2 ppm"},
+		{"acquisition", func() (*Chart, error) {
+			return Acquisition(AcquisitionData{Problem: "maximise", Best: 1, Next: 1.5, X: []float64{0, 1}, Y: []float64{0.2, 1}, Xs: []float64{0, 1, 2}, Mean: []float64{0, 1, 0.5}, SD: []float64{0, 0.1, 1}, Improvement: []float64{0, 0.1, 0.3}})
+		}, 12_000, "The next evaluation is at x = 1.5, where an improvement of 0.3 is expected"},
+		{"acquisition, nothing known, logarithmic", func() (*Chart, error) {
+			return Acquisition(AcquisitionData{Log: true, Minimum: true, Best: nan, Next: nan, Xs: []float64{1, 100}, Mean: []float64{0, 0}, SD: []float64{0, 0}, Improvement: []float64{0, 0}})
+		}, 12_000, "No place is known to try next"},
 		{"components, long names", func() (*Chart, error) {
 			d := parts
 			d.Parts = append([]Component{}, d.Parts...)
@@ -573,6 +580,15 @@ func TestWrongProcessInput(t *testing.T) {
 		_, err := Components(d)
 		return err
 	}
+	acquisition := func(change func(*AcquisitionData)) error {
+		d := AcquisitionData{X: []float64{1}, Y: []float64{0}, Xs: []float64{1, 2}, Mean: []float64{0, 1}, SD: []float64{0, 1}, Improvement: []float64{0, 1}, Best: nan, Next: nan}
+		change(&d)
+		_, err := Acquisition(d)
+		return err
+	}
+	if err := acquisition(func(*AcquisitionData) {}); err != nil {
+		t.Fatal(err)
+	}
 	for name, err := range map[string]error{"tube": tubed(func(*TubeData) {}), "posterior": posterior(func(*PosteriorData) {}), "bounds": bounds(func(*BoundsData) {}),
 		"evidence": evidence(func(*EvidenceData) {}), "components": components(func(*ComponentsData) {})} {
 		if err != nil {
@@ -583,6 +599,10 @@ func TestWrongProcessInput(t *testing.T) {
 		err   error
 		field string
 	}{
+		{acquisition(func(d *AcquisitionData) { d.Y[0] = inf }), "Y[0]"},
+		{acquisition(func(d *AcquisitionData) { d.SD[1] = -1 }), "SD[1]"},
+		{acquisition(func(d *AcquisitionData) { d.Improvement[0] = nan }), "Improvement[0]"},
+		{acquisition(func(d *AcquisitionData) { d.Log, d.Xs[0] = true, 0 }), "Xs"},
 		{tubed(func(d *TubeData) { d.Y = nil }), "Y"},
 		{tubed(func(d *TubeData) { d.X[1] = nan }), "X[1]"},
 		{tubed(func(d *TubeData) { d.F[0] = inf }), "F[0]"},
