@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -29,7 +30,12 @@ func (f *Fit) Bounds(x datasets.Points) (lower, upper []float64, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if lower, upper, err = b.bounds(p, values, thorough); err != nil || !f.task.scaled() {
+	return f.scaledBounds(b, p, values, thorough)
+}
+
+// scaledBounds returns bounds of f*, where the function of the problem has these values.
+func (f *Fit) scaledBounds(b *ball, p points.Points, values []float64, e effort) (lower, upper []float64, err error) {
+	if lower, upper, err = b.bounds(p, values, e); err != nil || !f.task.scaled() {
 		return lower, upper, err
 	}
 	least, most, err := b.rho(f.task.margin == oneClass)
@@ -96,26 +102,50 @@ func (f *MultiFit) Certain(x datasets.Points) (_ []bool, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Certain")
 	}
-	decisions, err := f.decisions("Certain", points.From(x))
+	p := points.From(x)
+	decisions, err := f.decisions("Certain", p)
 	if err != nil {
 		return nil, err
 	}
+	return f.certain(p, decisions)
+}
+
+// certain is Certain at points with these decision values.
+func (f *MultiFit) certain(x points.Points, decisions [][]float64) ([]bool, error) {
 	if f.joint != nil {
-		return f.certainJointly(points.From(x), decisions)
+		return f.certainJointly(x, decisions)
 	}
-	lower, upper := make([][]float64, len(f.machines)), make([][]float64, len(f.machines))
-	for k, m := range f.machines {
-		if lower[k], upper[k], err = m.Bounds(x); err != nil {
-			return nil, err
+	certain, machines := make([]bool, len(decisions)), len(f.machines)
+	low, high := make([]float64, machines), make([]float64, machines)
+	rows := vec.Indices[int](len(decisions))
+	for _, e := range []effort{quick, thorough} {
+		if len(rows) == 0 {
+			break
 		}
-	}
-	certain := make([]bool, len(decisions))
-	low, high := make([]float64, len(f.machines)), make([]float64, len(f.machines))
-	for i, values := range decisions {
-		for k := range f.machines {
-			low[k], high[k] = lower[k][i], upper[k][i]
+		lower, upper, some := make([][]float64, machines), make([][]float64, machines), x.Some(rows)
+		for k, m := range f.machines {
+			b, err := m.task.around("Certain", m.task.problem, &m.Result)
+			if err != nil {
+				return nil, err
+			}
+			values := make([]float64, len(rows))
+			for r, i := range rows {
+				values[r] = decisions[i][k] / m.scale
+			}
+			if lower[k], upper[k], err = m.scaledBounds(b, some, values, e); err != nil {
+				return nil, err
+			}
 		}
-		certain[i] = f.task.scheme.Keeps(f.winner(values), len(f.task.classes), f.task.duels, low, high)
+		var open []int
+		for r, i := range rows {
+			for k := range machines {
+				low[k], high[k] = lower[k][r], upper[k][r]
+			}
+			if certain[i] = f.task.scheme.Keeps(f.winner(decisions[i]), len(f.task.classes), f.task.duels, low, high); !certain[i] {
+				open = append(open, i)
+			}
+		}
+		rows = open
 	}
 	return certain, nil
 }
@@ -240,10 +270,7 @@ func (b *ball) bounds(x points.Points, values []float64, e effort) (lower, upper
 // bounds. Most signs are certain by quick bounds; only the others need thorough ones.
 func (b *ball) certain(x points.Points, values []float64, line float64) ([]bool, error) {
 	certain := make([]bool, len(values))
-	rows := make([]int, len(values))
-	for i := range rows {
-		rows[i] = i
-	}
+	rows := vec.Indices[int](len(values))
 	for _, e := range []effort{quick, thorough} {
 		if len(rows) == 0 {
 			break

@@ -229,6 +229,7 @@ func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene, at *ch
 	var w *watch
 	if m.stage != nil || m.live && screen.Watchable() {
 		w = m.watch(s)
+		w.diag = slices.Max(p.K.Diag())
 		settings.Observers = []solvers.Observer{w.observe}
 	}
 	res, err := at.resume(func(s solvers.Settings) (*solvers.Result, error) { return solvers.Solve(ctx, p, m.method, s) }, settings, len(p.S))
