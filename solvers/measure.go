@@ -92,10 +92,14 @@ func stride(every, iteration int) int {
 
 // seen returns the iterate as observers see it, for the origin of the user's problem.
 func (r *run) seen() *Iterate {
-	if r.offset == nil {
-		return &r.it
+	it := r.it
+	if !it.Partial && (it.F == nil || it.Rough) {
+		it.F, it.Rough = r.known, false
 	}
-	it, moved := r.it, r.p.moved(r.offset, r.it.Alpha)
+	if r.offset == nil {
+		return &it
+	}
+	moved := r.p.moved(r.offset, r.it.Alpha)
 	it.F = slices.Clone(it.F)
 	for i := range it.F {
 		it.F[i] -= moved
@@ -143,6 +147,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 		return r.unmeasured(elapsed)
 	}
 	f := r.f()
+	r.known = f
 	s := p.summarise(it.Alpha, f)
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,

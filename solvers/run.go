@@ -35,6 +35,7 @@ type run struct {
 	measured Point     // point of a sampled iteration
 	next     int       // the next iteration to sample
 	sampled  bool      // the current iteration is sampled
+	known    []float64 // the F of the last measurement
 	owes     bool      // the last sample lacked F of some points
 	exact    []float64 // F computed afresh at the end
 	sums     *sums     // the sums of the last F computed afresh, if they are kept

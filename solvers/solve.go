@@ -78,6 +78,13 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	if err != nil {
 		return nil, err
 	}
+	stop, observers, err := begin(s.Stop, p)
+	if err != nil {
+		return nil, err
+	}
+	if observers != nil { // otherwise the criterion stays the same value
+		s.Stop, s.Observers = stop, append(observers, s.Observers...)
+	}
 	r.prepare(ctx, p, m, s, alpha)
 	if err := r.begin(alpha); r.k.Err() != nil || err != nil {
 		return nil, r.failure("", err)

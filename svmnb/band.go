@@ -44,8 +44,8 @@ func (f *MultiFit) certainTraining() []bool {
 	return certain
 }
 
-// certainty says how many training labels are certain; "" if that is not known.
-func certainty(certain []bool) string {
+// certainText says how many training labels are certain; "" if that is not known.
+func certainText(certain []bool) string {
 	if certain == nil {
 		return ""
 	}

@@ -57,7 +57,7 @@ func TestSummariesSayWhatIsCertain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := certainty(certain); !strings.Contains(fit.Markdown(), want) || count(certain) == 100 {
+	if want := certainText(certain); !strings.Contains(fit.Markdown(), want) || count(certain) == 100 {
 		t.Errorf("no %q in\n%s", want, fit.Markdown())
 	}
 	open := slices.Index(certain, false)

@@ -296,6 +296,9 @@ func (c Classifier) prepare() (*task, error) {
 		return nil, err
 	}
 	t.fill()
+	if err := t.bindCertain(""); err != nil {
+		return nil, err
+	}
 	t.cost = slices.Repeat([]float64{c.c}, len(t.y))
 	if c.margin == nuSoft || c.margin == oneClass {
 		t.cost = slices.Repeat([]float64{1}, len(t.y)) // a ν machine has no C

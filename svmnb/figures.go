@@ -100,7 +100,7 @@ func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 	d.Z = fieldOver(&f.expansion, nodes)
 	d.Band = f.bandOver(slices.Concat(nodes...), d.Z, gridWork)
 	if certain := f.certainTraining(); certain != nil {
-		d.Note = strings.TrimPrefix(d.Note+" · "+certainty(certain), " · ")
+		d.Note = strings.TrimPrefix(d.Note+" · "+certainText(certain), " · ")
 	}
 	return figure.Margins(d)
 }
