@@ -68,15 +68,22 @@ func (r *recorder) add(measured *Point, alpha []float64) *Point {
 func (r *run) record(measured *Point) {
 	pt := r.add(measured, r.it.Alpha)
 	pt.Working = r.indices.join(r.it.Working, nil)
-	r.within = anObserver
-	if len(r.settings.Observers) > 0 {
-		seen := r.seen()
-		for _, o := range r.settings.Observers {
-			o(seen, pt)
-		}
+	r.tell(r.judges, pt, theCriterion)
+	r.tell(r.settings.Observers, pt, anObserver)
+	r.next = r.it.Iteration + stride(r.settings.Every, r.it.Iteration)
+}
+
+// tell shows a point to observers.
+func (r *run) tell(observers []Observer, pt *Point, whose code) {
+	if len(observers) == 0 {
+		return
+	}
+	r.within = whose
+	seen := r.seen()
+	for _, o := range observers {
+		o(seen, pt)
 	}
 	r.within = theMethod
-	r.next = r.it.Iteration + stride(r.settings.Every, r.it.Iteration)
 }
 
 // stride returns the distance in iterations between recorded points; see Settings.Every.

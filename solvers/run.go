@@ -31,17 +31,18 @@ type run struct {
 	it       Iterate
 	recorder
 	elapsed  time.Duration
-	unknown  Point     // point of an iteration that is not sampled
-	measured Point     // point of a sampled iteration
-	next     int       // the next iteration to sample
-	sampled  bool      // the current iteration is sampled
-	known    []float64 // the F of the last measurement
-	owes     bool      // the last sample lacked F of some points
-	exact    []float64 // F computed afresh at the end
-	sums     *sums     // the sums of the last F computed afresh, if they are kept
-	waits    time.Time // when the interrupt was first seen
-	claimed  bool      // exact is not computed afresh, but is the F that the method maintained
-	flat2    float64   // a hard margin below √flat2 counts as no margin
+	unknown  Point      // point of an iteration that is not sampled
+	measured Point      // point of a sampled iteration
+	next     int        // the next iteration to sample
+	sampled  bool       // the current iteration is sampled
+	known    []float64  // the F of the last measurement
+	judges   []Observer // those of the criterion
+	owes     bool       // the last sample lacked F of some points
+	exact    []float64  // F computed afresh at the end
+	sums     *sums      // the sums of the last F computed afresh, if they are kept
+	waits    time.Time  // when the interrupt was first seen
+	claimed  bool       // exact is not computed afresh, but is the F that the method maintained
+	flat2    float64    // a hard margin below √flat2 counts as no margin
 
 	unbounded, diverging, exhausted bool // reported by the method or found by look
 	within                          code // which code is running, for the message of a panic

@@ -83,9 +83,10 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 		return nil, err
 	}
 	if observers != nil { // otherwise the criterion stays the same value
-		s.Stop, s.Observers = stop, append(observers, s.Observers...)
+		s.Stop = stop
 	}
 	r.prepare(ctx, p, m, s, alpha)
+	r.judges = observers
 	if err := r.begin(alpha); r.k.Err() != nil || err != nil {
 		return nil, r.failure("", err)
 	}

@@ -54,6 +54,12 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
+	if len(r.judges) > 0 {
+		single := it.Single
+		it.Single = false
+		r.tell(r.judges, &pt, theCriterion)
+		it.Single = single
+	}
 	if met := r.met(&pt); met == Converged && !r.sure(pt) {
 		return Exhausted
 	} else if met != NotTerminated {

@@ -104,10 +104,11 @@ func (r *certainRun) Met(pt *solvers.Point, _ *solvers.Trace) solvers.Status {
 
 // look observes the run.
 func (r *certainRun) look(it *solvers.Iterate, pt *solvers.Point) {
-	if it.F == nil || it.Rough || !(pt.Gap <= r.next) || !(pt.RelGap <= 0.5) {
+	again := pt.Iteration == r.at // F was computed afresh
+	if it.F == nil || it.Rough || !again && !(pt.Gap <= r.next) || !(pt.RelGap <= 0.5) {
 		return
 	}
-	r.next = pt.Gap / 2
+	r.at, r.next = -1, pt.Gap/2
 	gap := max(0, pt.Gap) + pt.Equality*math.Abs(pt.Bias)
 	b := r.m.ball(r.p, it.Alpha, it.F, gap, pt.Bias, roundingOf(it, r.diag))
 	values := r.values(it, pt.Bias)
@@ -115,10 +116,10 @@ func (r *certainRun) look(it *solvers.Iterate, pt *solvers.Point) {
 		r.known = make([]bool, len(values))
 	}
 	// Labels that were certain once are asked for again only when all together are enough.
-	if r.ask(b, values) {
+	if again || r.ask(b, values) {
 		clear(r.known)
 		if r.ask(b, values) {
-			r.at, r.next = pt.Iteration, math.Inf(1)
+			r.at = pt.Iteration
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -119,13 +120,14 @@ func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
 	w.Show(func() (*display.Chart, error) { return w.draw(state) })
 }
 
-// roundingOf bounds how far rounding of kernel values up to diag may have moved F.
+// roundingOf returns how far rounding of kernel values up to diag may have moved F. For an F in
+// single precision it takes the errors to be independent, which is no bound; such an F is
+// computed afresh before a run ends.
 func roundingOf(it *solvers.Iterate, diag float64) float64 {
-	unit := 0x1p-52
 	if it.Single {
-		unit = 0x1p-22
+		return 0x1p-22 * diag * math.Sqrt(vec.Dot(it.Alpha, it.Alpha))
 	}
-	return unit * diag * sum(it.Alpha)
+	return 0x1p-48 * diag * sum(it.Alpha) // a few roundings of each step
 }
 
 // end shows the result, unless it is nil.
