@@ -67,7 +67,7 @@ func (f *Fit) Certain(x datasets.Points) (_ []bool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	return b.certain(p, values, f.line/f.scale)
+	return b.certain(p, values, f.line/f.scale, quick, thorough)
 }
 
 // around returns the points, the function of the problem there, and the ball of its optimum.
@@ -267,11 +267,11 @@ func (b *ball) bounds(x points.Points, values []float64, e effort) (lower, upper
 }
 
 // certain reports where the sign of f*, and of f + line, is the same for all f* within the
-// bounds. Most signs are certain by quick bounds; only the others need thorough ones.
-func (b *ball) certain(x points.Points, values []float64, line float64) ([]bool, error) {
+// bounds. Most signs are certain by quick bounds, which come first; only the others need the rest.
+func (b *ball) certain(x points.Points, values []float64, line float64, efforts ...effort) ([]bool, error) {
 	certain := make([]bool, len(values))
 	rows := vec.Indices[int](len(values))
-	for _, e := range []effort{quick, thorough} {
+	for _, e := range efforts {
 		if len(rows) == 0 {
 			break
 		}

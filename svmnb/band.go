@@ -24,7 +24,7 @@ func (f *Fit) certainTraining() []bool {
 	if err != nil {
 		return nil
 	}
-	certain, err := b.certain(points.Of(f.task.data), divided(values, f.scale), f.line/f.scale)
+	certain, err := b.certain(points.Of(f.task.data), divided(values, f.scale), f.line/f.scale, quick, thorough)
 	if err != nil {
 		return nil
 	}

@@ -133,15 +133,12 @@ func (r *certainRun) ask(b *ball, values []float64) (enough bool) {
 			rows = append(rows, i)
 		}
 	}
-	if len(rows) > 0 {
-		lower, upper, err := b.bounds(r.x.Some(rows), pick(values, rows), moderate)
-		if err != nil {
-			return false
-		}
-		for k, i := range rows {
-			inside := machines.SideOf(values[i]) == 1
-			r.known[i] = lower[k] > 0 && inside || upper[k] < 0 && !inside
-		}
+	certain, err := b.certain(r.x.Some(rows), pick(values, rows), 0, quick, moderate)
+	if err != nil {
+		return false
+	}
+	for k, i := range rows {
+		r.known[i] = certain[k]
 	}
 	return float64(count(r.known)) >= r.share*float64(len(r.known))
 }

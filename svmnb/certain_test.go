@@ -60,8 +60,14 @@ func TestCertainRefuses(t *testing.T) {
 	moons := datasets.Moons(60, 0.2, 1)
 	var bad *svmnb.ArgumentError
 	for name, fit := range map[string]func() error{
-		"share 0":   func() error { _, err := svmnb.Classify(moons).Stop(svmnb.Certain(moons, 0)).Fit(t.Context()); return err },
-		"share 2":   func() error { _, err := svmnb.Classify(moons).Stop(svmnb.Certain(moons, 2)).Fit(t.Context()); return err },
+		"share 0": func() error {
+			_, err := svmnb.Classify(moons).Stop(svmnb.Certain(moons, 0)).Fit(t.Context())
+			return err
+		},
+		"share 2": func() error {
+			_, err := svmnb.Classify(moons).Stop(svmnb.Certain(moons, 2)).Fit(t.Context())
+			return err
+		},
 		"no points": func() error { _, err := svmnb.Classify(moons).Stop(svmnb.Certain(nil, 1)).Fit(t.Context()); return err },
 		"another d": func() error {
 			_, err := svmnb.Classify(moons).Stop(solvers.All(svmnb.Certain(datasets.Iris(), 1))).Fit(t.Context())
