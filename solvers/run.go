@@ -23,7 +23,8 @@ type run struct {
 	names    []string // names of the methods that have handed over
 	budget   int      // the iteration at which the method must hand over
 	start    []float64
-	best     answer // the best answer of the earlier stages
+	startF   []float64 // its F for the first stage, or nil
+	best     answer    // the best answer of the earlier stages
 	st       Stepper
 	settings Settings
 	began    time.Time
@@ -68,7 +69,9 @@ func (r *run) begin(alpha []float64) (err error) {
 	if err := accepts(r.method, r.p); err != nil {
 		return err
 	}
-	if r.st, err = r.method.Start(r.p, alpha); err != nil {
+	f := r.startF
+	r.startF = nil // later stages start from another α
+	if r.st, err = startAt(r.method, r.p, alpha, f); err != nil {
 		return err
 	}
 	r.budget = math.MaxInt

@@ -150,7 +150,7 @@ func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	if r.it.Single {
 		b, n := BlocksOf(r.p.K)
 		f, now, ok := r.p.residualFrom(ctx, b, r.sums, r.it.Alpha)
-		if ok && n >= keepsSums {
+		if ok && (n >= keepsSums || r.sums != nil) {
 			r.sums = now
 		}
 		return f, ok
