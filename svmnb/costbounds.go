@@ -84,7 +84,7 @@ func (c Classifier) BestCost(ctx context.Context, held *datasets.Dataset, from, 
 		return nil, err
 	}
 	s := &costSearch{ctx: ctx, first: first, held: points.Of(held), fits: map[float64]*Fit{}, wrong: map[float64][]bool{}, out: &CostBounds{Error: 2}}
-	s.out.words = first.words()
+	s.out.words = fmt.Sprintf("%s · %s, 1-norm soft", first.data.Name, say.Brief(first.kernel.String()))
 	for i, y := range held.Y {
 		switch held.ClassName(y) {
 		case first.positive:
