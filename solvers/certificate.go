@@ -15,6 +15,9 @@ func Certify(p *Problem, alpha []float64) Certificate {
 	return p.certify(alpha, p.F(alpha))
 }
 
+// CertifyWith is Certify for an F that is known, n values. The certificate is as exact as this F.
+func CertifyWith(p *Problem, alpha, f []float64) Certificate { return p.certify(alpha, f) }
+
 func (p *Problem) certify(alpha, f []float64) Certificate {
 	s := p.summarise(alpha, f)
 	c := Certificate{

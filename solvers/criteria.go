@@ -129,6 +129,42 @@ func (c allOf) Met(pt *Point, t *Trace) Status {
 }
 func (c allOf) String() string { return join("all", *c.of) }
 
+// Replace returns c with each criterion in it, also within Any and All, replaced by with(c).
+func Replace(c Criterion, with func(Criterion) Criterion) Criterion {
+	each := func(of []Criterion) *[]Criterion {
+		out := make([]Criterion, len(of))
+		for i, one := range of {
+			out[i] = Replace(one, with)
+		}
+		return &out
+	}
+	switch c := c.(type) {
+	case anyOf:
+		return anyOf{each(*c.of)}
+	case allOf:
+		return allOf{each(*c.of)}
+	}
+	return with(c)
+}
+
+// begin returns the criterion for one run on p, with the observers that it needs.
+func begin(c Criterion, p *Problem) (of Criterion, observers []Observer, err error) {
+	of = Replace(c, func(c Criterion) Criterion {
+		b, ok := c.(Beginner)
+		if !ok || err != nil {
+			return c
+		}
+		run, o, failure := b.Begin(p)
+		if failure != nil {
+			err = failure
+			return c
+		}
+		observers = append(observers, o)
+		return run
+	})
+	return of, observers, err
+}
+
 func join(name string, c []Criterion) string {
 	s := make([]string, len(c))
 	for i, one := range c {

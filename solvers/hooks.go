@@ -69,6 +69,15 @@ type Refresher interface {
 	Refresh(f []float64)
 }
 
+// A Beginner is a Criterion that decides from more than the trace. Solve asks it for the
+// criterion of each run, and for an observer, which sees every sampled point before that
+// criterion is asked about it. When the criterion is met, the observer sees the point again with
+// an F that was computed afresh, and the criterion is asked again.
+type Beginner interface {
+	Criterion
+	Begin(p *Problem) (Criterion, Observer, error)
+}
+
 // A Completer is a Stepper that at times reports F = nil, because it keeps F for some points
 // only, as with shrinking, or in another form.
 type Completer interface {

@@ -68,15 +68,22 @@ func (r *recorder) add(measured *Point, alpha []float64) *Point {
 func (r *run) record(measured *Point) {
 	pt := r.add(measured, r.it.Alpha)
 	pt.Working = r.indices.join(r.it.Working, nil)
-	r.within = anObserver
-	if len(r.settings.Observers) > 0 {
-		seen := r.seen()
-		for _, o := range r.settings.Observers {
-			o(seen, pt)
-		}
+	r.tell(r.judges, pt, theCriterion)
+	r.tell(r.settings.Observers, pt, anObserver)
+	r.next = r.it.Iteration + stride(r.settings.Every, r.it.Iteration)
+}
+
+// tell shows a point to observers.
+func (r *run) tell(observers []Observer, pt *Point, whose code) {
+	if len(observers) == 0 {
+		return
+	}
+	r.within = whose
+	seen := r.seen()
+	for _, o := range observers {
+		o(seen, pt)
 	}
 	r.within = theMethod
-	r.next = r.it.Iteration + stride(r.settings.Every, r.it.Iteration)
 }
 
 // stride returns the distance in iterations between recorded points; see Settings.Every.
@@ -92,10 +99,14 @@ func stride(every, iteration int) int {
 
 // seen returns the iterate as observers see it, for the origin of the user's problem.
 func (r *run) seen() *Iterate {
-	if r.offset == nil {
-		return &r.it
+	it := r.it
+	if !it.Partial && (it.F == nil || it.Rough) {
+		it.F, it.Rough = r.known, false
 	}
-	it, moved := r.it, r.p.moved(r.offset, r.it.Alpha)
+	if r.offset == nil {
+		return &it
+	}
+	moved := r.p.moved(r.offset, r.it.Alpha)
 	it.F = slices.Clone(it.F)
 	for i := range it.F {
 		it.F[i] -= moved
@@ -143,6 +154,7 @@ func (r *run) measure(elapsed time.Duration) Point {
 		return r.unmeasured(elapsed)
 	}
 	f := r.f()
+	r.known = f
 	s := p.summarise(it.Alpha, f)
 	pt := Point{
 		Iteration: it.Iteration, Elapsed: elapsed, Dual: s.dual, KKT: s.kkt, Up: s.up, Low: s.low,

@@ -23,7 +23,8 @@ type run struct {
 	names    []string // names of the methods that have handed over
 	budget   int      // the iteration at which the method must hand over
 	start    []float64
-	best     answer // the best answer of the earlier stages
+	startF   []float64 // its F for the first stage, or nil
+	best     answer    // the best answer of the earlier stages
 	st       Stepper
 	settings Settings
 	began    time.Time
@@ -31,16 +32,18 @@ type run struct {
 	it       Iterate
 	recorder
 	elapsed  time.Duration
-	unknown  Point     // point of an iteration that is not sampled
-	measured Point     // point of a sampled iteration
-	next     int       // the next iteration to sample
-	sampled  bool      // the current iteration is sampled
-	owes     bool      // the last sample lacked F of some points
-	exact    []float64 // F computed afresh at the end
-	sums     *sums     // the sums of the last F computed afresh, if they are kept
-	waits    time.Time // when the interrupt was first seen
-	claimed  bool      // exact is not computed afresh, but is the F that the method maintained
-	flat2    float64   // a hard margin below √flat2 counts as no margin
+	unknown  Point      // point of an iteration that is not sampled
+	measured Point      // point of a sampled iteration
+	next     int        // the next iteration to sample
+	sampled  bool       // the current iteration is sampled
+	known    []float64  // the F of the last measurement
+	judges   []Observer // those of the criterion
+	owes     bool       // the last sample lacked F of some points
+	exact    []float64  // F computed afresh at the end
+	sums     *sums      // the sums of the last F computed afresh, if they are kept
+	waits    time.Time  // when the interrupt was first seen
+	claimed  bool       // exact is not computed afresh, but is the F that the method maintained
+	flat2    float64    // a hard margin below √flat2 counts as no margin
 
 	unbounded, diverging, exhausted bool // reported by the method or found by look
 	within                          code // which code is running, for the message of a panic
@@ -66,7 +69,9 @@ func (r *run) begin(alpha []float64) (err error) {
 	if err := accepts(r.method, r.p); err != nil {
 		return err
 	}
-	if r.st, err = r.method.Start(r.p, alpha); err != nil {
+	f := r.startF
+	r.startF = nil // later stages start from another α
+	if r.st, err = startAt(r.method, r.p, alpha, f); err != nil {
 		return err
 	}
 	r.budget = math.MaxInt

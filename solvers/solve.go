@@ -10,6 +10,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/rows"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Settings say when a run stops, where it starts and what it records. The zero value stops at
@@ -17,6 +18,7 @@ import (
 type Settings struct {
 	Stop          Criterion // nil means UpLow{1e-3}
 	Start         []float64 // feasible α of length n; nil means the point of the box nearest to 0, moved until s'α = δ. Interior-point methods begin inside the box instead
+	StartF        []float64 // F of Start, n values; nil means that it is not known. Entries of points with s α ≠ 0 are exact, others may come from single precision
 	MaxIterations int       // 0 means max(10⁷, 100 n)
 
 	// Every says which iterations the trace samples. 0 means every iteration up to the
@@ -78,7 +80,18 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	if err != nil {
 		return nil, err
 	}
+	stop, observers, err := begin(s.Stop, p)
+	if err != nil {
+		return nil, err
+	}
+	if observers != nil { // otherwise the criterion stays the same value
+		s.Stop = stop
+	}
 	r.prepare(ctx, p, m, s, alpha)
+	r.judges = observers
+	if s.Start != nil && r.offset == nil {
+		r.knows(s.StartF)
+	}
 	if err := r.begin(alpha); r.k.Err() != nil || err != nil {
 		return nil, r.failure("", err)
 	}
@@ -136,6 +149,24 @@ func (r *run) prepare(ctx context.Context, p *Problem, m Method, s Settings, alp
 		r.stages = c.Choose(&q)
 		r.staged = len(r.stages) > 1
 	}
+}
+
+// knows takes over the F of the start, so that only changes of α cost kernel values.
+func (r *run) knows(f []float64) {
+	n := len(r.start)
+	if len(f) != n || PointsOf(r.p.K) != nil || !slices.Equal(r.start, r.settings.Start) {
+		return
+	}
+	r.startF = slices.Clone(f)
+	s := &sums{make([]float64, n), r.p.withoutK(r.start), make([]float64, n)}
+	slack := 0x1p-22 * vec.MaxAbs(r.p.K.Diag()) * l1(r.start)
+	for i, a := range r.start {
+		s.coef[i], s.sum[i] = -r.p.S[i]*a, f[i]-s.sum[i]
+		if a == 0 {
+			s.slack[i] = slack
+		}
+	}
+	r.sums = s
 }
 
 // failure returns the error of a run without an answer. A bad kernel value takes precedence

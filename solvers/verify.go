@@ -54,6 +54,12 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	it.F, it.Rough = r.exact, false
 	pt := r.measure(elapsed)
+	if len(r.judges) > 0 {
+		single := it.Single
+		it.Single = false
+		r.tell(r.judges, &pt, theCriterion)
+		it.Single = single
+	}
 	if met := r.met(&pt); met == Converged && !r.sure(pt) {
 		return Exhausted
 	} else if met != NotTerminated {
@@ -144,7 +150,7 @@ func (r *run) residual(ctx context.Context) ([]float64, bool) {
 	if r.it.Single {
 		b, n := BlocksOf(r.p.K)
 		f, now, ok := r.p.residualFrom(ctx, b, r.sums, r.it.Alpha)
-		if ok && n >= keepsSums {
+		if ok && (n >= keepsSums || r.sums != nil) {
 			r.sums = now
 		}
 		return f, ok

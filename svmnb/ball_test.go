@@ -25,27 +25,81 @@ func problems(usual int) int {
 	return usual
 }
 
+// tally counts, for each tolerance, how many labels are certain, and how wide bounds are.
+type tally struct {
+	tols         []float64
+	certain, all []int
+	wide         [][]float64 // half the width of the bounds, divided by the error of f
+}
+
+func newTally(tols ...float64) *tally {
+	return &tally{tols, make([]int, len(tols)), make([]int, len(tols)), make([][]float64, len(tols))}
+}
+
+func (c *tally) add(j int, lower, upper, values, exact []float64, sure []bool) {
+	for i, v := range exact {
+		c.all[j]++
+		if sure != nil && sure[i] {
+			c.certain[j]++
+		}
+		if half := (upper[i] - lower[i]) / 2; !math.IsInf(half, 1) {
+			c.wide[j] = append(c.wide[j], half/max(math.Abs(values[i]-v), 1e-12))
+		}
+	}
+}
+
+func (c *tally) log(t *testing.T, name string) {
+	for j, tol := range c.tols {
+		if c.all[j] == 0 {
+			continue
+		}
+		slices.Sort(c.wide[j])
+		share := ""
+		if c.certain[j] > 0 { // a regression has no labels
+			share = fmt.Sprintf("%.1f %% of the labels are certain, ", 100*float64(c.certain[j])/float64(c.all[j]))
+		}
+		t.Logf("%s, m − M ≤ %v, %d points: %shalf the width is %.0f times the error (median)", name, tol, c.all[j], share, c.wide[j][len(c.wide[j])/2])
+	}
+}
+
 // A rough fit bounds the values of an accurate one, and no label that it calls certain is
 // wrong.
 func TestBoundsContainTheOptimum(t *testing.T) {
-	type kind struct {
+	kinds := []struct {
 		name string
-		of   func(svmnb.Classifier, float64) svmnb.Classifier
-	}
-	kinds := []kind{
-		{"soft", svmnb.Classifier.C},
-		{"squared", func(c svmnb.Classifier, cost float64) svmnb.Classifier { return c.C(cost).TwoNorm() }},
-		{"fixed bias", func(c svmnb.Classifier, cost float64) svmnb.Classifier {
-			return c.C(cost).FixedBias(0.3).Using(solvers.GradientAscent{})
+		of   func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier
+	}{
+		{"1-norm", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(k).C(cost)
 		}},
-		{"augmented", func(c svmnb.Classifier, cost float64) svmnb.Classifier {
-			return c.C(cost).Augment(2).Using(solvers.GradientAscent{})
+		{"2-norm", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(k).C(cost).TwoNorm()
 		}},
-		{"balanced", func(c svmnb.Classifier, cost float64) svmnb.Classifier { return c.C(cost).Balanced() }},
+		{"fixed bias", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(k).C(cost).FixedBias(0.3).Using(solvers.GradientAscent{})
+		}},
+		{"augmented", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(k).C(cost).Augment(2).Using(solvers.GradientAscent{})
+		}},
+		{"balanced", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(k).C(cost).Balanced()
+		}},
+		{"hard", func(data *datasets.Dataset, _ kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(kernels.Laplacian(math.Sqrt(cost))).HardMargin()
+		}},
+		{"ν-SVC", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.Classify(data).Kernel(k).Nu(0.9 / (1 + math.Sqrt(cost)))
+		}},
+		{"one class", func(data *datasets.Dataset, k kernels.Kernel, cost float64) svmnb.Classifier {
+			return svmnb.OneClass(data).Kernel(k).Nu(0.9 / (1 + math.Sqrt(cost)))
+		}},
 	}
-	tols := []float64{0.3, 0.1, 1e-2, 1e-3}
-	certain, all, wide := make([]int, len(tols)), make([]int, len(tols)), make([][]float64, len(tols))
-	for trial := range problems(60) {
+	together := newTally(0.3, 0.1, 1e-2, 1e-3)
+	single := make([]*tally, len(kinds))
+	for k := range single {
+		single[k] = newTally(together.tols...)
+	}
+	for trial := range problems(32) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 77))
 		data := datasets.Moons(30+rng.IntN(120), 0.1+0.3*rng.Float64(), uint64(trial))
 		k := []kernels.Kernel{kernels.RBF(math.Pow(10, 2*rng.Float64()-1)), kernels.Linear(), kernels.Polynomial(3, 1, 1), kernels.Laplacian(1)}[rng.IntN(4)]
@@ -54,60 +108,68 @@ func TestBoundsContainTheOptimum(t *testing.T) {
 			x[i] = []float64{4*rng.Float64() - 1.5, 3*rng.Float64() - 1}
 		}
 		x = append(x, data.X...)
-		c := kinds[trial%len(kinds)]
-		base := c.of(svmnb.Classify(data).Kernel(k), math.Pow(10, 3*rng.Float64()-1))
+		at := datasets.Rows(x)
+		base := kinds[trial%len(kinds)].of(data, k, math.Pow(10, 3*rng.Float64()-1))
 		truth, err := base.Tol(1e-10).Fit(t.Context())
 		if err != nil && truth == nil {
 			t.Fatalf("%v: %v", base, err)
 		}
-		exact, _ := truth.Values(datasets.Rows(x))
-		tight, _, _ := truth.Bounds(datasets.Rows(x))
-		for j, tol := range tols {
+		exact, _ := truth.Values(at)
+		right, _ := truth.Predict(at)
+		tight, _, err := truth.Bounds(at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j, tol := range together.tols {
 			fit, err := base.Tol(tol).Fit(t.Context())
+			if err != nil && fit == nil {
+				t.Fatal(err)
+			}
+			lower, upper, err := fit.Bounds(at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			lower, upper, err := fit.Bounds(datasets.Rows(x))
+			sure, err := fit.Certain(at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sure, err := fit.Certain(datasets.Rows(x))
-			if err != nil {
-				t.Fatal(err)
-			}
-			values, _ := fit.Values(datasets.Rows(x))
+			values, _ := fit.Values(at)
+			labels, _ := fit.Predict(at)
 			for i, v := range exact {
 				room := v - tight[i] // the accurate fit is not exact either
 				if lower[i]-room > v || upper[i]+room < v {
 					t.Fatalf("%v at %v, point %d: f* = %g is outside [%g, %g]", base, tol, i, v, lower[i], upper[i])
 				}
-				if sure[i] && (v > 0) != (values[i] > 0) && math.Abs(v) > room {
+				if sure[i] && labels[i] != right[i] && math.Abs(v) > room {
 					t.Fatalf("%v at %v, point %d: the certain label is wrong: f = %g, f* = %g", base, tol, i, values[i], v)
 				}
-				all[j]++
-				if sure[i] {
-					certain[j]++
-				}
-				wide[j] = append(wide[j], (upper[i]-lower[i])/2/max(math.Abs(values[i]-v), 1e-12))
 			}
+			together.add(j, lower, upper, values, exact, sure)
+			single[trial%len(kinds)].add(j, lower, upper, values, exact, sure)
 		}
 	}
-	for j, tol := range tols {
-		slices.Sort(wide[j])
-		t.Logf("m − M ≤ %v: %.0f %% of the labels are certain; half the width is %.0f times the error (median)", tol, 100*float64(certain[j])/float64(all[j]), wide[j][len(wide[j])/2])
+	for k, kind := range kinds {
+		single[k].log(t, kind.name)
 	}
-	if certain[3] < all[3]*9/10 {
-		t.Errorf("only %d of %d labels are certain at m − M ≤ 1e-3", certain[3], all[3])
+	together.log(t, "all")
+	if soft, last := single[0], len(together.tols)-1; soft.certain[last] < soft.all[last]*9/10 {
+		t.Errorf("only %d of %d labels of the 1-norm are certain at m − M ≤ 1e-3", soft.certain[last], soft.all[last])
 	}
 }
 
 func TestBoundsOfRegressions(t *testing.T) {
-	for trial := range problems(40) {
+	names := []string{"ε-SVR", "quadratic loss", "ν-SVR"}
+	counts := []*tally{newTally(0.1, 1e-2, 1e-3), newTally(0.1, 1e-2, 1e-3), newTally(0.1, 1e-2, 1e-3)}
+	for trial := range problems(18) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 78))
 		data := datasets.Sinc(40+rng.IntN(60), 0.2, uint64(trial))
 		base := svmnb.Regress(data).Kernel(kernels.RBF(0.1 + rng.Float64())).C(math.Pow(10, 2*rng.Float64())).Epsilon(0.1)
-		if trial%3 == 1 {
+		kind := trial % len(names)
+		switch kind {
+		case 1:
 			base = base.QuadraticLoss()
+		case 2:
+			base = base.Nu(0.1 + 0.8*rng.Float64())
 		}
 		x := make([][]float64, 80)
 		for i := range x {
@@ -122,7 +184,7 @@ func TestBoundsOfRegressions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, tol := range []float64{0.1, 1e-2, 1e-3} {
+		for j, tol := range counts[kind].tols {
 			fit, err := base.Tol(tol).Fit(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -131,6 +193,8 @@ func TestBoundsOfRegressions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			values, _ := fit.Predict(datasets.Rows(x))
+			counts[kind].add(j, lower, upper, values, exact, nil)
 			for i, v := range exact {
 				if room := v - tight[i]; lower[i]-room > v || upper[i]+room < v {
 					t.Fatalf("%v at %v: f*(%v) = %g is outside [%g, %g]", base, tol, x[i], v, lower[i], upper[i])
@@ -138,14 +202,18 @@ func TestBoundsOfRegressions(t *testing.T) {
 			}
 		}
 	}
+	for k, name := range names {
+		counts[k].log(t, name)
+	}
 }
 
 func TestCertainClassesStay(t *testing.T) {
 	flowers := datasets.Iris()
-	for trial := range problems(12) {
+	shares := map[string][2]int{}
+	for trial := range problems(6) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 79))
 		base := svmnb.Classify(flowers).Kernel(kernels.RBF(math.Pow(10, 2*rng.Float64()-1.5))).C(math.Pow(10, 3*rng.Float64()-1))
-		for name, scheme := range map[string]func(svmnb.Classifier) svmnb.MultiClassifier{"one": svmnb.Classifier.OneVsOne, "rest": svmnb.Classifier.OneVsRest} {
+		for name, scheme := range map[string]func(svmnb.Classifier) svmnb.MultiClassifier{"one": svmnb.Classifier.OneVsOne, "rest": svmnb.Classifier.OneVsRest, "jointly": svmnb.Classifier.CrammerSinger} {
 			truth, err := scheme(base.Tol(1e-10)).Fit(t.Context())
 			if err != nil && truth == nil {
 				t.Fatal(err)
@@ -169,9 +237,13 @@ func TestCertainClassesStay(t *testing.T) {
 					}
 				}
 			}
-			if n == 0 {
-				t.Errorf("%s, %v: no class is certain", name, base)
-			}
+			shares[name] = [2]int{shares[name][0] + n, shares[name][1] + len(certain)}
+		}
+	}
+	for name, s := range shares {
+		t.Logf("%s: %.1f %% of %d classes are certain at m − M ≤ 0.1", name, 100*float64(s[0])/float64(s[1]), s[1])
+		if 5*s[0] < s[1] {
+			t.Errorf("%s: only %d of %d classes are certain", name, s[0], s[1])
 		}
 	}
 }
@@ -179,15 +251,9 @@ func TestCertainClassesStay(t *testing.T) {
 func TestBoundsRefuse(t *testing.T) {
 	moons := svmnb.Classify(testkit.Moons()).Kernel(kernels.RBF(1))
 	at := datasets.Rows([][]float64{{0, 0}})
-	for name, fit := range map[string]*svmnb.Fit{"ν": moons.Nu(0.3).MustFit(), "one class": svmnb.OneClass(testkit.Moons()).Nu(0.1).MustFit(), "no fit": nil} {
-		var bad *svmnb.ArgumentError
-		if _, err := fit.Certain(at); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
 	var bad *svmnb.ArgumentError
-	if _, err := svmnb.Classify(datasets.Iris()).CrammerSinger().MustFit().Certain(datasets.Iris()); !errors.As(err, &bad) {
-		t.Errorf("Crammer–Singer: %v", err)
+	if _, err := (*svmnb.Fit)(nil).Certain(at); !errors.As(err, &bad) {
+		t.Errorf("no fit: %v", err)
 	}
 	fit := moons.MustFit()
 	for name, x := range map[string][][]float64{"another d": {{1, 2, 3}}, "NaN": {{math.NaN(), 0}}} {

@@ -274,6 +274,8 @@ type task struct {
 	positive string
 	k        solvers.Matrix // the kernel matrix, augmented if the description says so, or features
 	problem  *solvers.Problem
+	start    []float64   // the α of an update, or nil
+	startF   []float64   // its F
 	asking   *sync.Mutex // locks k after the run, since a matrix serves one goroutine at a time
 }
 
@@ -296,6 +298,9 @@ func (c Classifier) prepare() (*task, error) {
 		return nil, err
 	}
 	t.fill()
+	if err := t.bindCertain(""); err != nil {
+		return nil, err
+	}
 	t.cost = slices.Repeat([]float64{c.c}, len(t.y))
 	if c.margin == nuSoft || c.margin == oneClass {
 		t.cost = slices.Repeat([]float64{1}, len(t.y)) // a ν machine has no C
@@ -418,7 +423,7 @@ func (c Classifier) Fit(ctx context.Context) (_ *Fit, err error) {
 }
 
 func (t *task) solve(ctx context.Context) (*Fit, error) {
-	res, err := t.machine.solve(ctx, t.problem, t, nil)
+	res, err := t.machine.solveFrom(ctx, t.problem, t, nil, t.start, t.startF)
 	if res == nil {
 		return nil, err
 	}

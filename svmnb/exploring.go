@@ -147,7 +147,7 @@ func (f classified) Panel(_ context.Context, d *figure.MultiplesData) (figure.Pa
 	d.X, d.Y, d.Xs, d.Ys, d.Measure = t.data.X, t.y, figure.Around(t.data.X, 0), figure.Around(t.data.X, 1), "training errors"
 	wrong := f.fit.TrainingErrors()
 	return figure.Panel{
-		Note: fmt.Sprintf("%s, %s", say.Several(wrong, "error"), say.Several(len(f.fit.expansion.Coef), "vector")), Value: float64(wrong), Z: field(&f.fit.expansion, d.Xs, d.Ys, learn.PanelNodes),
+		Note: fmt.Sprintf("%s, %s", say.Several(wrong, "error"), say.Several(len(f.fit.expansion.Coef), "vector")), Value: float64(wrong), Z: fieldOver(&f.fit.expansion, grid(d.Xs, d.Ys, learn.PanelNodes)),
 	}, true, nil
 }
 

@@ -26,7 +26,7 @@ func BenchmarkField(b *testing.B) {
 	}{{"as drawn", fieldNodes(len(e.Coef))}, {"finest", 7000}} {
 		b.Run(nodes.name, func(b *testing.B) {
 			for b.Loop() {
-				field(&e, xs, ys, nodes.n)
+				fieldOver(&e, grid(xs, ys, nodes.n))
 			}
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/svmnb/svmnb/solvers"
@@ -95,7 +96,12 @@ func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 		Edge: t.edge(), States: t.states(), Violations: f.violations(rows, values),
 		Xs: figure.Around(x, 0), Ys: figure.Around(x, 1),
 	}
-	d.Z = fieldOver(&f.expansion, p, d.Xs, d.Ys, fieldNodes(len(f.expansion.Coef)))
+	nodes := gridOver(p, d.Xs, d.Ys, fieldNodes(len(f.expansion.Coef)))
+	d.Z = fieldOver(&f.expansion, nodes)
+	d.Band = f.bandOver(slices.Concat(nodes...), d.Z, gridWork)
+	if certain := f.certainTraining(); certain != nil {
+		d.Note = strings.TrimPrefix(d.Note+" · "+certainText(certain), " · ")
+	}
 	return figure.Margins(d)
 }
 
@@ -103,14 +109,19 @@ func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 // vectors.
 func fieldNodes(vectors int) int { return min(max(gridWork/max(vectors, 1), 1000), 7000) }
 
-// field returns f on a grid of about so many nodes over the ranges xs and ys: z[i][j] is f
-// at the j-th place of xs and the i-th of ys. The cells of the grid are about square.
-func field(e *machines.Expansion, xs, ys [2]float64, nodes int) [][]float64 {
-	return fieldOver(e, &section{origin: []float64{0, 0}, u: []float64{1, 0}, v: []float64{0, 1}}, xs, ys, nodes)
+// grid returns a grid of about so many nodes over the ranges xs and ys: node [i][j] is at the
+// j-th place of xs and the i-th of ys. The cells of the grid are about square.
+func grid(xs, ys [2]float64, nodes int) [][][]float64 {
+	return gridOver(&section{origin: []float64{0, 0}, u: []float64{1, 0}, v: []float64{0, 1}}, xs, ys, nodes)
 }
 
-// fieldOver is field for a section through points of any number of features.
-func fieldOver(e *machines.Expansion, over *section, xs, ys [2]float64, nodes int) [][]float64 {
+// fieldOver returns f at the nodes of a grid.
+func fieldOver(e *machines.Expansion, nodes [][][]float64) [][]float64 {
+	return slices.Collect(slices.Chunk(e.Values(points.Rows(slices.Concat(nodes...))), len(nodes[0])))
+}
+
+// gridOver is grid for a section through points of any number of features.
+func gridOver(over *section, xs, ys [2]float64, nodes int) [][][]float64 {
 	aspect := min(max((ys[1]-ys[0])/(xs[1]-xs[0]), 0.4), 2.5)
 	nx := int(math.Sqrt(float64(nodes) / aspect))
 	ny := nodes / nx
@@ -119,7 +130,7 @@ func fieldOver(e *machines.Expansion, over *section, xs, ys [2]float64, nodes in
 		i, j := p/nx, p%nx
 		grid[p] = over.at(xs[0]+(xs[1]-xs[0])*float64(j)/float64(nx-1), ys[0]+(ys[1]-ys[0])*float64(i)/float64(ny-1))
 	}
-	return slices.Collect(slices.Chunk(e.Values(points.Rows(grid)), nx))
+	return slices.Collect(slices.Chunk(grid, nx))
 }
 
 // kktValues limits how many violations drawKKT keeps, 8 bytes each.

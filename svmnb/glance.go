@@ -92,15 +92,23 @@ func (f *Fit) violations(rows []int, values []float64) []float64 {
 	}
 	q := *p // Violations does not use K if F is given
 	q.P, q.S, q.Lower, q.Upper, q.Ridge = pick(p.P, rows), pick(p.S, rows), pick(p.Lower, rows), pick(p.Upper, rows), nil
-	alpha, at := pick(f.Alpha, rows), make([]float64, len(rows))
-	for k, i := range rows {
-		g := values[k]/f.scale - f.Certificate.Bias
-		at[k] = -p.S[i]*p.P[i] - g
+	return q.Violations(nil, pick(f.Alpha, rows), f.scores(rows, values))
+}
+
+// scores returns F in the given rows, where f has these values; nil rows mean all.
+func (f *Fit) scores(rows []int, values []float64) []float64 {
+	p, at := f.task.problem, make([]float64, len(values))
+	for k, v := range values {
+		i := k
+		if rows != nil {
+			i = rows[k]
+		}
+		at[k] = -p.S[i]*p.P[i] - (v/f.scale - f.Certificate.Bias)
 		if p.Ridge != nil {
 			at[k] -= p.S[i] * p.Ridge[i] * f.Alpha[i]
 		}
 	}
-	return q.Violations(nil, alpha, at)
+	return at
 }
 
 // replayCost returns how many kernel values and how many products it takes to update F at

@@ -99,6 +99,12 @@ func (m *machine) key(problem string, numbers ...[]float64) []byte {
 	}
 	all := points.Of(m.data)
 	all.Hash(h)
+	solvers.Replace(m.stop, func(c solvers.Criterion) solvers.Criterion {
+		if c, ok := c.(*certainty); ok {
+			c.x.Hash(h)
+		}
+		return c
+	})
 	for _, v := range numbers {
 		floats(v)
 	}

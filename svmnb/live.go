@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -38,6 +39,7 @@ type watch struct {
 	scene  scene
 	points []solvers.Point // a picture may be reading these points, so they are only appended
 	work   int             // kernel values for the field of the next picture
+	diag   float64         // the largest K(x, x)
 }
 
 func (m *machine) watch(s scene) *watch {
@@ -110,7 +112,22 @@ func (w *watch) observe(it *solvers.Iterate, pt *solvers.Point) {
 		Method: w.name, Alpha: slices.Clone(it.Alpha), Iterations: pt.Iteration, Elapsed: pt.Elapsed,
 		Certificate: solvers.Certificate{Bias: pt.Bias}, Trace: solvers.Trace{Points: w.points},
 	}
+	if it.F != nil && !it.Rough && !math.IsNaN(pt.Gap) { // then the band of labels that could change is known
+		state.F = slices.Clone(it.F)
+		c := &state.Certificate
+		c.Gap, c.Equality, c.Rounding = pt.Gap, pt.Equality, roundingOf(it, w.diag)
+	}
 	w.Show(func() (*display.Chart, error) { return w.draw(state) })
+}
+
+// roundingOf returns how far rounding of kernel values up to diag may have moved F. For an F in
+// single precision it takes the errors to be independent, which is no bound; such an F is
+// computed afresh before a run ends.
+func roundingOf(it *solvers.Iterate, diag float64) float64 {
+	if it.Single {
+		return 0x1p-22 * diag * math.Sqrt(vec.Dot(it.Alpha, it.Alpha))
+	}
+	return 0x1p-48 * diag * sum(it.Alpha) // a few roundings of each step
 }
 
 // end shows the result, unless it is nil.
@@ -196,7 +213,9 @@ func (t *task) boundary(res *solvers.Result, work int) *figure.Boundary {
 		X: t.data.X, Y: t.y, Alpha: res.Alpha, Xs: figure.Around(t.data.X, 0), Ys: figure.Around(t.data.X, 1),
 		Unscaled: t.margin == nuSoft && res.Status == solvers.NotTerminated,
 	}
-	b.Z = field(&fit.expansion, b.Xs, b.Ys, min(max(work/max(len(fit.expansion.Coef), 1), 100), 2500))
+	nodes := grid(b.Xs, b.Ys, min(max(work/max(len(fit.expansion.Coef), 1), 100), 2500))
+	b.Z = fieldOver(&fit.expansion, nodes)
+	b.Band = fit.bandOver(slices.Concat(nodes...), b.Z, work)
 	return b
 }
 

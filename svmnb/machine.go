@@ -225,10 +225,16 @@ func (m *machine) line() bool  { return m.data.D() == 1 && m.data.Sparse == nil 
 // nothing useful was computed. If the run ended early, solve returns the result so far and
 // an error. The checkpoint is nil for a run that begins anew each time.
 func (m *machine) solve(ctx context.Context, p *solvers.Problem, s scene, at *checkpoint) (*solvers.Result, error) {
-	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every}
+	return m.solveFrom(ctx, p, s, at, nil, nil)
+}
+
+// solveFrom is solve from an α with this F; nil stands for the start of the method.
+func (m *machine) solveFrom(ctx context.Context, p *solvers.Problem, s scene, at *checkpoint, alpha, f []float64) (*solvers.Result, error) {
+	settings := solvers.Settings{Stop: m.stop, MaxIterations: m.limit, Every: m.every, Start: alpha, StartF: f}
 	var w *watch
 	if m.stage != nil || m.live && screen.Watchable() {
 		w = m.watch(s)
+		w.diag = slices.Max(p.K.Diag())
 		settings.Observers = []solvers.Observer{w.observe}
 	}
 	res, err := at.resume(func(s solvers.Settings) (*solvers.Result, error) { return solvers.Solve(ctx, p, m.method, s) }, settings, len(p.S))

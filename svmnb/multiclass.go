@@ -164,6 +164,11 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 		t.base.augment(1)
 	}
 	t.base.fill()
+	if m.scheme == machines.CrammerSinger {
+		if err := t.base.bindCertain("the criterion is of machines of two classes"); err != nil {
+			return nil, err
+		}
+	}
 	return t, t.plan()
 }
 

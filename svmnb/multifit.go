@@ -372,6 +372,9 @@ func (f *MultiFit) Markdown() string {
 	rows, decisions := f.glance()
 	wrong := f.errorsAt(rows, decisions)
 	s.Row("training errors", "%d of %d (%s)%s", wrong, len(decisions), say.Percent(float64(wrong)/float64(len(decisions))), glanced(rows, t.base.data.N()))
+	if stays := certainText(f.certainTraining()); stays != "" {
+		s.Row("certain labels", "%s", stays)
+	}
 	s.Hints(f.hints(rows, decisions))
 	return s.String()
 }

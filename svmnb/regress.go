@@ -231,6 +231,9 @@ func (r Regressor) prepare() (*regression, error) {
 	r = r.taking()
 	t := &regression{Regressor: r}
 	t.fill()
+	if err := t.bindCertain("a regression has no labels"); err != nil {
+		return nil, err
+	}
 	if t.method == nil {
 		t.method = r.smo()
 	}

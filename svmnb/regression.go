@@ -324,6 +324,9 @@ func (f *RegressionFit) Markdown() string {
 		text += fmt.Sprintf(", %s of the targets' variance explained", say.Percent(1-square/all))
 	}
 	s.Row("training RMSE", "%s%s", text, glanced(rows, t.data.N()))
+	if far := f.farthest(); far != "" {
+		s.Row("distance from the optimum", "%s", far)
+	}
 	s.Hints(f.Hints())
 	return s.String()
 }

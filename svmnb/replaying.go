@@ -3,6 +3,7 @@ package svmnb
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -86,7 +87,9 @@ func (f classified) Replay() (figure.ReplayData, error) {
 			frame.Wrong = append(frame.Wrong, now.side(v) != machines.SideOf(t.y[i]))
 		}
 		if scene {
-			frame.Z = field(&now.expansion, d.Xs, d.Ys, nodes)
+			places := grid(d.Xs, d.Ys, nodes)
+			frame.Z = fieldOver(&now.expansion, places)
+			frame.Band = now.bandOver(slices.Concat(places...), frame.Z, 0)
 		}
 		d.Frames = append(d.Frames, frame)
 	}
@@ -98,7 +101,9 @@ func (f *Fit) when(alpha []float64) *Fit {
 	f.task.asking.Lock()
 	certificate := solvers.Certify(f.task.problem, alpha)
 	f.task.asking.Unlock()
-	return f.task.fit(&solvers.Result{Alpha: alpha, Certificate: certificate})
+	now := f.task.fit(&solvers.Result{Alpha: alpha, Certificate: certificate})
+	now.F = now.scores(nil, now.training())
+	return now
 }
 
 func (f regressed) Replay() (figure.ReplayData, error) {

@@ -37,6 +37,9 @@ func (f *Fit) Markdown() string {
 	rows, values := f.glance()
 	wrong := f.errorsAt(rows, values)
 	s.Row("training errors", "%d of %d (%s)%s", wrong, len(values), say.Percent(float64(wrong)/float64(len(values))), glanced(rows, t.data.N()))
+	if stays := certainText(f.certainTraining()); stays != "" {
+		s.Row("certain labels", "%s", stays)
+	}
 	s.Hints(f.Hints())
 	return s.String()
 }

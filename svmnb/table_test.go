@@ -52,7 +52,7 @@ func TestTables(t *testing.T) {
 		{datasets.Iris(), []string{"iris: 150 rows × 6 columns", "sepal length (cm)", "virginica", "5.8433", "3 different", "▁"}},
 		{datasets.Cars(), []string{"speed", "50 rows × 3 columns"}},
 		{datasets.New([][]float64{{math.NaN()}, {1}, {2}, {3}, {4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}, {12}}, make([]float64, 13)), []string{"missing"}},
-		{fit, []string{"120 rows × 8 columns", "class", "y·f", "violation", "α = C", "y f ≤ 1"}},
+		{fit, []string{"120 rows × 9 columns", "class", "y·f", "violation", "α = C", "y f ≤ 1"}},
 		{fit.SupportVectors(), []string{"25 rows", "alpha", "bound", "true"}},
 		{fit.Trace.Points, []string{"elapsed", " ms", "rel gap", "KKT"}},
 		{[]*svmnb.Fit{fit, Moons().C(20).MustFit()}, []string{"C = 2", "C = 20", "converged", "kernel values"}},

@@ -86,6 +86,9 @@ func (f *Fit) Table() *display.Sheet {
 			return err
 		}
 		classNames(t, f.task.negative, f.task.positive)
+		if certain := f.certainTraining(); certain != nil {
+			t.Texts("label", certainWords(certain))
+		}
 		t.Columns[0].Number = true
 		return nil
 	})

@@ -4,6 +4,7 @@
 //	go run ./internal/bench             everything, five processes each (an hour or two)
 //	go run ./internal/bench -quick      small data, one process each (a minute)
 //	go run ./internal/bench -only a9a   the work whose name matches
+//	go run ./internal/bench -certain    stopping when labels are certain against the tolerance 1e-3
 //	go run ./internal/bench -file F -c 10 -g 0.05
 //	                                    data of your own in LIBSVM's format
 //
@@ -60,9 +61,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	c := flags.Float64("c", 1, "C, with -file")
 	gamma := flags.Float64("g", 0, "gamma of exp(−gamma ‖x − z‖²), with -file (default 1/features)")
 	epsilon := flags.Float64("p", -1, "epsilon of the tube, with -file: the data are a regression")
+	labels := flags.Bool("certain", false, "compare stopping when labels are certain with the tolerance 1e-3 (a minute or two), and nothing else")
 	flags.Parse(args)
 	if flags.NArg() > 0 {
 		return fmt.Errorf("%q is no flag; see -help", flags.Arg(0))
+	}
+	if *labels {
+		return certain(ctx, out)
 	}
 	pattern, err := regexp.Compile(*only)
 	if err != nil {

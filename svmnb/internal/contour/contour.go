@@ -1,7 +1,10 @@
 // Package contour computes the lines and areas where a field on a grid reaches a level.
 package contour
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Level is the part of a field where it is at least t, and its boundary.
 type Level struct {
@@ -20,6 +23,17 @@ func At(z [][]float64, t float64) Level {
 // a list of integers x, y, x, y, … that run from 0 to [Fineness] over the grid. The first
 // pair is a place, each other pair the step from the place before.
 func (l Level) Areas() [][]int { return encode(l.rings, l.nx, l.ny) }
+
+// Holes returns the rings of Areas the other way round. Drawn together with the Areas of a
+// larger level, they leave out {z ≥ t}.
+func (l Level) Holes() [][]int {
+	rings := make([][]point, len(l.rings))
+	for i, r := range l.rings {
+		rings[i] = slices.Clone(r)
+		slices.Reverse(rings[i])
+	}
+	return encode(rings, l.nx, l.ny)
+}
 
 // Lines returns the lines z = t in the form of Areas. A line that reaches the border of the
 // grid ends there.

@@ -253,3 +253,26 @@ func along(z [][]float64, p point) float64 {
 	i2, j2 := min(i+1, len(z[0])-1), min(j+1, len(z)-1)
 	return (z[j][i]*(1-u)+z[j][i2]*u)*(1-v) + (z[j2][i]*(1-u)+z[j2][i2]*u)*v
 }
+
+// Holes enclose the same areas as Areas, the other way round.
+func TestHolesLeaveOutTheLevel(t *testing.T) {
+	z := [][]float64{{0, 0, 0, 0, 0}, {0, 2, 2, 2, 0}, {0, 2, 0, 2, 0}, {0, 2, 2, 2, 1}, {0, 0, 0, 1, 1}}
+	area := func(rings [][]int) (sum int) {
+		for _, r := range rings {
+			x, y := []int{r[0]}, []int{r[1]}
+			for i := 2; i < len(r); i += 2 {
+				x, y = append(x, x[len(x)-1]+r[i]), append(y, y[len(y)-1]+r[i+1])
+			}
+			for i := range x {
+				j := (i + 1) % len(x)
+				sum += x[i]*y[j] - x[j]*y[i]
+			}
+		}
+		return sum
+	}
+	for _, level := range []float64{0.5, 1.5} {
+		if a, h := area(At(z, level).Areas()), area(At(z, level).Holes()); a <= 0 || a != -h {
+			t.Errorf("level %g: the areas are %d together, and %d the other way round", level, a, h)
+		}
+	}
+}

@@ -34,6 +34,7 @@ type Boundary struct {
 	Alpha    []float64   // n, ≥ 0
 	Xs, Ys   [2]float64  // first and last node of an even grid
 	Z        [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
+	Band     *Band       // where the label could still change; nil omits it
 	Unscaled bool        // f is known only up to a positive factor, so only f = 0 is drawn
 }
 
@@ -108,7 +109,9 @@ func (b *Boundary) draw(p *plot) {
 	at, features, classes := corner(b.Xs[0], b.Ys[0]), featureNames(b.Features), classNames(b.Classes)
 	p.grid = append(p.grid.(list), object{})
 	p.panel(valueAxis(2, b.Xs[0], b.Xs[1], features[0], 28), valueAxis(2, b.Ys[0], b.Ys[1], features[1], 36))
-	p.add(level("zero", at, "@ink", 2.6).id("zero").name("f = 0").on(2).still().z(3).fill("@ink"),
+	p.svm["open"] = list{object{"color": openColour, "paths": b.Band.open(b.Z)}}
+	p.add(areas("open", at).id("open").name(openName).on(2).z(1).fill(openColour),
+		level("zero", at, "@ink", 2.6).id("zero").name("f = 0").on(2).still().z(3).fill("@ink"),
 		level("one", at, "@ink", 1.4, 6, 4).id("one").name("f = ±1").on(2).still().z(3).fill("@ink"))
 	shown := sample(floats(upTo(len(b.X))), liveDots)
 	dots := func(id, name, symbol string, size, z int, in func(i int) bool) mark {
@@ -127,6 +130,9 @@ func (b *Boundary) draw(p *plot) {
 	p.key("f = 0")
 	if !b.Unscaled {
 		p.key("f = ±1")
+	}
+	if b.Band != nil {
+		p.key(openName)
 	}
 }
 

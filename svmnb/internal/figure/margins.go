@@ -3,6 +3,8 @@ package figure
 import (
 	_ "embed"
 	"fmt"
+
+	"github.com/svmnb/svmnb/svmnb/internal/contour"
 )
 
 //go:embed margins.js
@@ -31,7 +33,49 @@ type MarginsData struct {
 
 	Xs, Ys [2]float64  // first and last node of an even grid, at least two nodes each way
 	Z      [][]float64 // Z[i][j] is f at node j of Xs and node i of Ys
+	Band   *Band       // where the label could still change; nil omits it
 }
+
+// Band has bounds of the decision function at the optimum, at the nodes of a grid. The label
+// could still change where 0 is between them.
+type Band struct{ Lower, Upper [][]float64 }
+
+// open returns rings around the area where the label could change: those around the places
+// where the upper bound is positive and, the other way round, those where the lower one is.
+// Both bounds are cut at the largest value of f, since far ones would bend the lines between
+// the nodes. An area without a node is thinner than the line f = 0, and left out.
+func (b *Band) open(z [][]float64) [][]int {
+	if b == nil || !b.anywhere() {
+		return [][]int{}
+	}
+	low, high := extent(z...)
+	most := max(-low, high)
+	cut := func(of [][]float64) [][]float64 {
+		out := make([][]float64, len(of))
+		for i, row := range of {
+			for _, v := range row {
+				out[i] = append(out[i], min(max(v, -most), most))
+			}
+		}
+		return out
+	}
+	return append(contour.At(cut(b.Upper), 0).Areas(), contour.At(cut(b.Lower), 0).Holes()...)
+}
+
+// anywhere reports whether the label could change at any node.
+func (b *Band) anywhere() bool {
+	for i, row := range b.Lower {
+		for j, low := range row {
+			if low <= 0 && b.Upper[i][j] >= 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// openName is the name of this area, and openColour its colour.
+const openName, openColour = "label could change", "@ink/0.2"
 
 // Margins draws f as a coloured field with the lines f = 0 and f = ±1, the points of each
 // class, the support vectors (free ones and those at their bound) and the errors.
@@ -73,6 +117,10 @@ func Margins(d MarginsData) (*Chart, error) {
 		level("zero", at, "@ink", 2.6).name("f = 0").fill("@ink"),
 		level("one", at, "@ink", 1.6, 6, 4).name("f = ±1").fill("@ink"),
 		custom(marginsJS.cut("scale", "bands", 2/bandStep, "least", faintest, "range", stronger), at).still().z(2))
+	if open := d.Band.open(d.Z); len(open) > 0 {
+		p.svm["open"] = list{object{"color": openColour, "paths": open}}
+		p.add(areas("open", at).name(openName).z(1).fill(openColour))
+	}
 	points := func(id, name, symbol string, size, z, rim int, tip bool, in func(i int) bool) mark {
 		data := items(shown, in, func(_, i int) list {
 			x, y := place(d.X[i][0], d.X[i][1], d.Xs, d.Ys)
@@ -107,6 +155,9 @@ func Margins(d MarginsData) (*Chart, error) {
 	}
 	if len(one) > 0 {
 		p.key("f = ±1")
+	}
+	if p.svm["open"] != nil {
+		p.key(openName)
 	}
 	return p.chart(title, subtitle), nil
 }

@@ -48,6 +48,7 @@ type ReplayFrame struct {
 	Wrong        []bool      // for a classifier: which points are errors
 	Epsilon      float64     // for a regression: half the width of the tube
 	Z            [][]float64 // for a classifier with X: Z[i][j] is f at node j of Xs and node i of Ys
+	Band         *Band       // where the label could still change; nil omits it
 	Curve        []float64   // for a regression with X: f at evenly spaced places of Xs
 }
 
@@ -139,6 +140,9 @@ func Replay(d ReplayData) (*Chart, error) {
 				sizes[at] += len(paths)
 			}
 			o["b"] = bands
+			open := digitPaths(f.Band.open(f.Z))
+			o["u"] = open
+			sizes[at] += len(open)
 		}
 		frames = append(frames, o)
 		sizes[at] += a.Len() + m.Len() + 12*len(work) + 120
@@ -245,6 +249,9 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 		}
 		p.svm["colors"] = colors
 		scene("field", "", replayJS.cut("field"), 0)
+		if d.Frames[0].Band != nil {
+			scene("open", openName, replayJS.cut("open", "color", openColour), 1).fill(openColour)
+		}
 		level := func(f float64, style string) types.FuncStr {
 			return replayJS.cut("line", "level", slices.Index(replayLevels, f), "middle", len(replayLevels)/2, "last", len(replayLevels)-1, "style", style)
 		}
@@ -266,6 +273,9 @@ func (d *ReplayData) drawScene(p *plot, shown []int) {
 		p.key("error", cross)
 		p.key("f = 0")
 		p.key("f = ±1")
+		if d.Frames[0].Band != nil {
+			p.key(openName)
+		}
 	}
 	scene("working", "worked on last", replayJS.cut("working", "radius", size/2+7), 6).fill(clear).edge("@series4", 3)
 }

@@ -48,6 +48,12 @@ function field(p, api) {
 	})) };
 }
 
+// open is the area where the label could still change.
+function open(p, api) {
+	var s = O.svm;
+	return { type: 'path', silent: true, shape: { pathData: s.paths(s.now().u, api, true) }, style: { fill: T('$color') } };
+}
+
 // line draws the level with this index and the one that lies opposite.
 function line(p, api) {
 	var f = O.svm.now(), k = $level;
