@@ -15,6 +15,9 @@ func Certify(p *Problem, alpha []float64) Certificate {
 	return p.certify(alpha, p.F(alpha))
 }
 
+// CertifyAt is [Certify] where F of alpha is known; see [Problem.F].
+func CertifyAt(p *Problem, alpha, f []float64) Certificate { return p.certify(alpha, f) }
+
 func (p *Problem) certify(alpha, f []float64) Certificate {
 	s := p.summarise(alpha, f)
 	c := Certificate{

@@ -338,7 +338,7 @@ func (f *Fit) vectors(ctx context.Context, doing string, do func(x [][]float64, 
 	var x [][]float64
 	return p.blocks(ctx, func(b *datasets.Block) error {
 		n := len(b.X)
-		p.of.values(p.z[:n*m], b.X)
+		p.of.Values(p.z[:n*m], b.X)
 		dots(values[:n], p.z, f.Alpha.Beta, f.Alpha.Bias)
 		x, alpha = x[:0], alpha[:0]
 		for i, y := range b.Y {
