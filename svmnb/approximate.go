@@ -160,7 +160,6 @@ type approximated struct {
 	sum       float64            // Σα
 	quadratic func(ctx context.Context) (float64, error)
 	values    int64 // kernel values computed
-	passes    int
 }
 
 // approximated makes the multipliers exactly feasible.
@@ -274,7 +273,7 @@ func (n Nystroem) train(ctx context.Context, t *task) (*approximated, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.multipliers(ctx, res)
+	a, err := c.multipliers(ctx, &res.Alpha)
 	if err != nil {
 		return nil, err
 	}
@@ -305,7 +304,7 @@ func (r RandomFeatures) train(ctx context.Context, t *task) (*approximated, erro
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.multipliers(ctx, res)
+	a, err := c.multipliers(ctx, &res.Alpha)
 	if err != nil {
 		return nil, err
 	}
@@ -468,47 +467,44 @@ func (c *columns) blocks(ctx context.Context, do func(rows []int, z []float64) e
 	return nil
 }
 
-// solve trains the machine on the columns. It starts from machines of fewer points, since the
-// first steps, in which all points take part in the Hessian, then cost little.
+// solve trains the machine on the columns. It starts from the machine of an eighth of the points,
+// since the first steps, in which all points take part in the Hessian, then cost little.
 func (c *columns) solve(ctx context.Context, metric [][]float64, seed uint64) (*streamed.Result, error) {
 	var cost [2]float64
 	for i, v := range c.t.cost {
 		cost[machines.SideOf(c.t.y[i])] = v
 	}
+	p := &streamed.Problem{Points: c, Metric: metric, Cost: cost, Squared: c.t.margin == twoNorm}
+	s := streamed.Settings{Gap: 1e-3, MaxPasses: 200}
 	n := c.t.data.N()
-	order := rand.New(rand.NewPCG(seed, 0xa11)).Perm(n)
-	var start *streamed.Result
-	sizes := []int{n}
-	for size := n / 4; size >= max(1000, c.Columns()); size /= 4 {
-		sizes = append(sizes, size)
-	}
-	slices.Reverse(sizes)
-	for _, size := range sizes {
-		share := float64(n) / float64(size)
-		if c.rows = nil; size < n {
-			c.rows = order[:size]
-			if !c.t.both(c.rows) {
-				continue
+	if size := n / 8; size >= max(1000, 4*c.Columns()) {
+		c.rows = rand.New(rand.NewPCG(seed, 0xa11)).Perm(n)[:size]
+		if c.t.both(c.rows) {
+			few, share := *p, float64(n)/float64(size)
+			few.Cost = [2]float64{share * cost[0], share * cost[1]}
+			res, err := streamed.Solve(ctx, &few, streamed.Settings{Gap: 1e-2, MaxPasses: 200})
+			if err != nil {
+				return nil, fmt.Errorf("svmnb: %w", err)
 			}
+			s.Start, s.Width = res, 0.2
 		}
-		p := &streamed.Problem{Points: c, Metric: metric, Cost: [2]float64{share * cost[0], share * cost[1]}, Squared: c.t.margin == twoNorm}
-		res, err := streamed.Solve(ctx, p, streamed.Settings{Gap: 1e-3, Start: start, MaxPasses: 200, Observe: func(r *streamed.Result) { println(size, r.Passes, int(r.Primal), int(r.Dual*1000), r.Support) }})
-		if err != nil {
-			return nil, fmt.Errorf("svmnb: %w", err)
-		}
-		start = res
+		c.rows = nil
 	}
-	return start, nil
+	res, err := streamed.Solve(ctx, p, s)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: %w", err)
+	}
+	return res, nil
 }
 
 // multipliers computes the α of the result at all points.
-func (c *columns) multipliers(ctx context.Context, res *streamed.Result) (*approximated, error) {
-	a := &approximated{alpha: make([]float64, c.t.data.N()), passes: res.Passes}
+func (c *columns) multipliers(ctx context.Context, of *streamed.Multipliers) (*approximated, error) {
+	a := &approximated{alpha: make([]float64, c.t.data.N())}
 	m := c.Columns()
 	err := c.blocks(ctx, func(rows []int, z []float64) error {
 		for k, i := range rows {
-			f := simd.Dot(z[k*m:(k+1)*m], res.Alpha.Beta) + res.Alpha.Bias
-			a.alpha[i] = res.Alpha.At(c.t.y[i], f)
+			f := simd.Dot(z[k*m:(k+1)*m], of.Beta) + of.Bias
+			a.alpha[i] = of.At(c.t.y[i], f)
 		}
 		return nil
 	})
@@ -517,42 +513,39 @@ func (c *columns) multipliers(ctx context.Context, res *streamed.Result) (*appro
 }
 
 // rest returns Σ |α_i| √r_i, with r_i what the landmarks leave of K(x_i, x_i).
-func (c *columns) rest(ctx context.Context, metric [][]float64, alpha []float64) (float64, error) {
-	m := len(metric)
-	factor, err := factored(ctx, metric)
-	if err != nil {
-		return 0, err
-	}
-	diag, total := c.t.problem.K.Diag(), 0.0
-	var list [][]float64
-	var of []int
-	own := *c
-	if own.rows = nil; true {
-		for i, a := range alpha {
-			if a > 0 {
-				own.rows = append(own.rows, i)
-			}
+func (c *columns) rest(ctx context.Context, metric [][]float64, alpha []float64) (total float64, err error) {
+	var at []int
+	for i, a := range alpha {
+		if a > 0 {
+			at = append(at, i)
 		}
 	}
-	if own.rows == nil {
-		return 0, nil
+	err = c.leaves(ctx, metric, at, func(i int, r float64) { total += alpha[i] * math.Sqrt(r) })
+	return total, err
+}
+
+// leaves calls do with what the landmarks leave of K(x_i, x_i), for some of the points.
+func (c *columns) leaves(ctx context.Context, metric [][]float64, at []int, do func(i int, r float64)) error {
+	factor, err := factored(ctx, metric)
+	if err != nil || len(at) == 0 {
+		return err
 	}
-	own.z = nil
-	err = own.blocks(ctx, func(rows []int, z []float64) error {
-		list, of = list[:0], append(of[:0], rows...)
+	m, diag := len(metric), c.t.problem.K.Diag()
+	own := columns{t: c.t, of: c.of, rows: at}
+	list := make([][]float64, 0, blockRows)
+	return own.blocks(ctx, func(rows []int, z []float64) error {
+		list = list[:0]
 		for k := range rows {
 			list = append(list, z[k*m:(k+1)*m])
 		}
 		if err := factor.ForwardAll(ctx, list); err != nil {
 			return err
 		}
-		for k, i := range of {
-			left := max(0, diag[i]-simd.Dot(list[k], list[k])) + 1e-9*diag[i] // for the rounding of the difference
-			total += alpha[i] * math.Sqrt(left)
+		for k, i := range rows {
+			do(i, max(0, diag[i]-simd.Dot(list[k], list[k]))+1e-9*diag[i]) // 1e-9 for the rounding of the difference
 		}
 		return nil
 	})
-	return total, err
 }
 
 // Model returns what predictions need of the fit.
