@@ -114,7 +114,7 @@ func (a ApproximateClassifier) Fit(ctx context.Context) (_ *ApproximateFit, err 
 	if err != nil {
 		return nil, err
 	}
-	of.approximated(t)
+	feasible(t.problem, of.alpha)
 	return &ApproximateFit{Description: a, Alpha: of.alpha, Elapsed: time.Since(began), task: t, of: of}, nil
 }
 
@@ -157,15 +157,8 @@ type approximated struct {
 	expansion machines.Expansion // f; its kernel is linear on random features
 	inSpace   bool               // f is a function of the exact machine's space
 	primal    float64            // the exact objective of f; NaN if it is not yet known
-	sum       float64            // Σα
 	quadratic func(ctx context.Context) (float64, error)
 	values    int64 // kernel values computed
-}
-
-// approximated makes the multipliers exactly feasible.
-func (a *approximated) approximated(t *task) {
-	feasible(t.problem, a.alpha)
-	a.sum = sum(a.alpha)
 }
 
 // feasible clips α to its box and then scales the multipliers of the class that has more, until

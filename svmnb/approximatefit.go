@@ -159,7 +159,10 @@ func (t *task) sweep(ctx context.Context, alpha []float64) (before, after float6
 		if err != nil {
 			return 0, 0, err
 		}
-		part := &solvers.Problem{K: gram, S: pick(p.S, of), P: make([]float64, len(of)), Lower: pick(p.Lower, of), Upper: pick(p.Upper, of), Ridge: pick2(p.Ridge, of)}
+		part := &solvers.Problem{K: gram, S: pick(p.S, of), P: make([]float64, len(of)), Lower: pick(p.Lower, of), Upper: pick(p.Upper, of)}
+		if p.Ridge != nil {
+			part.Ridge = pick(p.Ridge, of)
+		}
 		start := pick(alpha, of)
 		for k, i := range of {
 			part.P[k] = p.P[i] + p.S[i]*(u[k]+v[k])
@@ -189,13 +192,6 @@ func (t *task) sweep(ctx context.Context, alpha []float64) (before, after float6
 		after += own(u, res.Alpha)
 	}
 	return before, after, nil
-}
-
-func pick2(v []float64, rows []int) []float64 {
-	if v == nil {
-		return nil
-	}
-	return pick(v, rows)
 }
 
 // addTo adds Σ_k coef[k] K(x_on[r], x_of[k]) to dst[r].
