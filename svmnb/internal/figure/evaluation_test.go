@@ -169,7 +169,7 @@ func evaluations(t *testing.T) []*Chart {
 		ok(Confusion(confusion(3))), ok(Confusion(confusion(10))), ok(ROC(steps(30))), ok(Calibration(calibration(500))),
 		ok(Regions(regions(3, 120))), ok(Regions(regions(8, 400))),
 		ok(PrecisionRecall(descent(40))), ok(Gain(gain(50))), ok(Lift(gain(50))), ok(Residuals(residuals(200))), ok(Predictions(residuals(200))), ok(Thresholds(thresholds(80))),
-		ok(Probability(probabilities(2, 90))), ok(Probability(probabilities(5, 300))),
+		ok(Probability(probabilities(2, 90))), ok(Probability(probabilities(5, 300))), ok(Gaps(judged())),
 	}
 }
 

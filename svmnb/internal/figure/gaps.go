@@ -53,7 +53,7 @@ func Gaps(d GapsData) (*Chart, error) {
 	from, to := decades(low/1.5, high*1.5)
 	p := plot{name: "gaps", about: "Distance from the optimum of each machine, as dots on a logarithmic axis.", tip: gapsJS.cut("tip"), grid: object{},
 		svm: object{"names": d.Names, "points": d.Points, "layout": gapsJS.cut("layout")}}
-	p.panel(logValues(0, from, to).named("gap as a share of the objective (log scale)", 30),
+	p.panel(logValues(0, from, to).named("relative gap (log scale)", 30),
 		axis{"type": "category", "data": d.Names, "inverse": true, "axisTick": object{"show": false}, "splitLine": object{"show": true}}.label(object{"overflow": "truncate"}))
 	p.add(scatter(data).name("gap").set("encode", object{"x": 0, "y": 1}).symbols("circle", 12).fill("@neg").edge("@page", 1).z(3))
 	return p.chart(title, sentence(d.Problem, fmt.Sprintf("n = %s", thousands(int64(d.Points))))), nil
