@@ -161,29 +161,41 @@ type approximated struct {
 	values    int64 // kernel values computed
 }
 
-// feasible clips α to its box and then scales the multipliers of the class that has more, until
-// Σ y_i α_i = 0.
+// feasible clips α to its box, and then shortens multipliers of the class that has more until
+// Σ y_i α_i = 0: the free ones if these suffice, so that those at their bound stay there.
 func feasible(p *solvers.Problem, alpha []float64) {
-	var part [2]float64
+	var part, free [2]float64
 	for i, a := range alpha {
-		alpha[i] = min(max(a, p.Lower[i]), p.Upper[i])
-		part[machines.SideOf(p.S[i])] += alpha[i]
+		if a = max(a, p.Lower[i]); a >= p.Upper[i]*(1-1e-7) {
+			a = p.Upper[i]
+		}
+		alpha[i] = a
+		k := machines.SideOf(p.S[i])
+		part[k] += a
+		if a < p.Upper[i] {
+			free[k] += a
+		}
 	}
 	if p.FixedBias || part[0] == part[1] {
 		return
 	}
 	side := machines.SideOf(part[1] - part[0])
-	by := part[1-side] / part[side]
-	left := 0.0
+	excess, left := part[side]-part[1-side], 0.0
 	for i, a := range alpha {
 		if machines.SideOf(p.S[i]) == side {
-			alpha[i] = a * by
+			switch {
+			case free[side] <= excess:
+				a *= part[1-side] / part[side]
+			case a < p.Upper[i]:
+				a *= 1 - excess/free[side]
+			}
+			alpha[i] = a
 		}
-		left += p.S[i] * alpha[i]
+		left += p.S[i] * a
 	}
-	// What rounding has left goes to the largest α that has room for it.
+	// What rounding has left goes to an α that has room for it.
 	for i, a := range alpha {
-		if moved := a - p.S[i]*left; a > 0 && moved >= p.Lower[i] && moved <= p.Upper[i] {
+		if moved := a - p.S[i]*left; a > 0 && a < p.Upper[i] && moved >= p.Lower[i] && moved <= p.Upper[i] {
 			alpha[i] = moved
 			return
 		}

@@ -321,6 +321,9 @@ func (t *task) at(ctx context.Context, alpha []float64) (*multiplied, error) {
 			quadratic += a * (1 - p.S[i]*f[i])
 		}
 		by := multiple(p, gain, quadratic)
+		if by > 0.999 { // what is gained is too little for moving multipliers from their bounds
+			by = 1
+		}
 		scaled := make([]float64, len(alpha))
 		for i, a := range alpha {
 			scaled[i] = by * a

@@ -38,6 +38,7 @@ type Verdict struct {
 	// that differ from the targets.
 	Points, Certain, Open, Different int
 	Errors                           int
+	Proof                            []int // for each training point 1 if its label is the optimum's, −1 if it is not, 0 if neither is proven; nil without such a proof
 
 	SupportVectors int // terms of the machine's expansion
 }
@@ -384,7 +385,7 @@ func (t *task) verdicts(list []*judged) ([]Verdict, error) {
 	}
 	out := make([]Verdict, len(list))
 	for k, j := range list {
-		v := Verdict{Name: j.name, Primal: j.primal, Dual: math.NaN(), Violation: math.NaN(), Bound: best, Points: n, SupportVectors: j.vectors}
+		v := Verdict{Name: j.name, Primal: j.primal, Dual: math.NaN(), Violation: math.NaN(), Bound: best, Points: n, SupportVectors: j.vectors, Proof: make([]int, n)}
 		if j.own != nil {
 			v.Dual, v.Violation = j.own.fit.Certificate.Dual, j.own.fit.Certificate.MaxKKT
 		}
@@ -393,8 +394,10 @@ func (t *task) verdicts(list []*judged) ([]Verdict, error) {
 			switch {
 			case lower[i] > 0 && side == 1, upper[i] < 0 && side == 0:
 				v.Certain++
+				v.Proof[i] = 1
 			case lower[i] > 0, upper[i] < 0:
 				v.Different++
+				v.Proof[i] = -1
 			default:
 				v.Open++
 			}
