@@ -34,7 +34,7 @@ func factorsOf(k Kernel, scale *float64) (multiply func(dst, x, z []float64), ok
 	case SquaredExponentialKernel:
 		return factorsOf(RBF(1/(2*k.Length*k.Length)), scale)
 	case ARDKernel:
-		inverse := k.inverse()
+		inverse := lengths(k.Lengths).inverse()
 		return func(dst, x, z []float64) {
 			for j := range dst {
 				e := (x[j] - z[j]) * inverse[j]

@@ -72,6 +72,11 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		return svmnb.Classify(of(datasets.Iris().Columns(2, 3))).C(10).OneVsOne().MustFit()
 	})
 	c := sync.OnceValue(func() *svmnb.Calibrated { return fit().MustCalibrate(svmnb.Platt{Folds: 5, Seed: 1}) })
+	judged := sync.OnceValue(func() *svmnb.Refereed {
+		e := func(name string, m model.Modeler) svmnb.Entry { return svmnb.Entry{Name: name, Model: m} }
+		return moons.MustReferee(e("Tol(0.1)", moons.Tol(0.1).MustFit()), e("Tol(1e-3)", fit()), e("Tol(1e-6)", moons.Tol(1e-6).MustFit()),
+			e("20 landmarks", moons.Approximate(svmnb.Nystroem{Landmarks: 20}).MustFit()))
+	})
 	careful := sync.OnceValue(func() *svmnb.Thresholded {
 		return svmnb.Classify(of(datasets.Moons(200, 0.4, 2))).Kernel(kernels.RBF(1)).MustFit().MustThreshold(svmnb.ForCost(1, 5))
 	})
@@ -163,8 +168,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others. `standard` is `datasets.Diabetes().Standardised()`, and `progression` the model of a regression of them.", []exhibit{
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `judged` is what the [referee](referee.md) says of fits with three tolerances and of one with landmarks. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others. `standard` is `datasets.Diabetes().Standardised()`, and `progression` the model of a regression of them.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
+			{"gap-by-machine", "GapByMachine", "svmnb.GapByMachine.Of(judged())", func() (*display.Chart, error) { return svmnb.GapByMachine.Of(judged()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
 			{"precision-recall", "PrecisionRecall", "svmnb.PrecisionRecall.Of(fit())", func() (*display.Chart, error) { return svmnb.PrecisionRecall.Of(fit()) }},
 			{"gain", "Gain", "svmnb.Gain.Of(fit())", func() (*display.Chart, error) { return svmnb.Gain.Of(fit()) }},

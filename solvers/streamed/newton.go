@@ -47,6 +47,7 @@ type Settings struct {
 	Gap       float64 // (P − D)/P at which to stop; 0 means 1e-3
 	MaxPasses int     // 0 means 1000
 	Start     *Result // of a similar problem, such as a sample of the points; nil means f = 0
+	Width     float64 // over which the kink is rounded at first, in units of y·f; 0 means that at the end of Start, or 2 without one
 
 	// Observe is called after each pass, if it is not nil.
 	Observe func(r *Result)
@@ -162,6 +163,9 @@ func Solve(ctx context.Context, p *Problem, s Settings) (*Result, error) {
 		if !p.Squared && s.Start.width > 0 {
 			at.r = s.Start.width / max(p.Cost[0], p.Cost[1])
 		}
+	}
+	if s.Width > 0 && !p.Squared {
+		at.r = s.Width / max(p.Cost[0], p.Cost[1])
 	}
 	err := n.run(ctx, at, s)
 	n.result.Elapsed = time.Since(n.began)

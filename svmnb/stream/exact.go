@@ -464,7 +464,7 @@ func (f *Fit) multipliers(ctx context.Context, doing string, do func(b *datasets
 	alpha := make([]float64, p.rows)
 	return p.blocks(ctx, func(b *datasets.Block) error {
 		n := len(b.X)
-		p.of.values(p.z[:n*m], b.X)
+		p.of.Values(p.z[:n*m], b.X)
 		dots(alpha[:n], p.z, f.Alpha.Beta, f.Alpha.Bias)
 		for i, y := range b.Y {
 			alpha[i] = y * f.Alpha.At(y, alpha[i])

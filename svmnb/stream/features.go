@@ -10,82 +10,14 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
-	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
+	columns "github.com/svmnb/svmnb/svmnb/internal/points"
 )
-
-// features makes m columns from the d features of points.
-type features interface {
-	columns() int
-	// values sets the m columns of each point: dst[i·m+j].
-	values(dst []float64, x [][]float64)
-}
-
-// plain features are the points themselves.
-type plain int
-
-func (p plain) columns() int { return int(p) }
-
-func (p plain) values(dst []float64, x [][]float64) {
-	for i, row := range x {
-		copy(dst[i*int(p):], row)
-	}
-}
-
-// landmarks make kernel values.
-type landmarks struct{ *kernels.Basis }
-
-func (l landmarks) columns() int                        { return l.Len() }
-func (l landmarks) values(dst []float64, x [][]float64) { l.Values(dst, x) }
-
-// waves make √w cos(ω·x) and √w sin(ω·x) for each frequency ω of weight w.
-type waves struct {
-	omega simd.Panels[float64]
-	of    [][]float64
-	root  []float64 // √w
-}
-
-func newWaves(omega [][]float64, weight []float64) *waves {
-	w := &waves{of: omega, root: make([]float64, len(weight))}
-	d := len(omega[0])
-	flat := make([]float64, 0, d*len(omega))
-	for k, o := range omega {
-		flat = append(flat, o...)
-		w.root[k] = math.Sqrt(weight[k])
-	}
-	w.omega.Pack(simd.Matrix[float64]{Data: flat, Rows: len(omega), Cols: d, Stride: d}.T(), 0)
-	return w
-}
-
-func (w *waves) columns() int { return 2 * len(w.of) }
-
-func (w *waves) values(dst []float64, x [][]float64) {
-	if len(x) == 0 {
-		return
-	}
-	half, d := len(w.of), len(x[0])
-	flat := make([]float64, 0, len(x)*d)
-	for _, row := range x {
-		flat = append(flat, row...)
-	}
-	// The products go into the first half of each row of dst.
-	simd.Gemm[float64]{}.Do(simd.Matrix[float64]{Data: dst, Rows: len(x), Cols: half, Stride: 2 * half}, simd.Matrix[float64]{Data: flat, Rows: len(x), Cols: d, Stride: d}, &w.omega)
-	const some = 16
-	parallel.Do((len(x)+some-1)/some, 16*len(x)*half, func(task int) {
-		for i := task * some; i < min((task+1)*some, len(x)); i++ {
-			row := dst[2*half*i : 2*half*(i+1)]
-			for k, root := range w.root {
-				sin, cos := math.Sincos(row[k])
-				row[k], row[half+k] = root*cos, root*sin
-			}
-		}
-	})
-}
 
 // points are the rows of a source as the solver sees them.
 type points struct {
 	source   datasets.Source
-	of       features
+	of       columns.Map
 	scaler   *datasets.Scaler // nil for points as they are
 	positive float64          // the target of the positive class
 	rows     int              // of a block
@@ -95,7 +27,7 @@ type points struct {
 }
 
 // Columns implements streamed.Points.
-func (p *points) Columns() int { return p.of.columns() }
+func (p *points) Columns() int { return p.of.Columns() }
 
 // Pass implements streamed.Points.
 func (p *points) Pass(ctx context.Context, do func(z, y []float64) error) error {
@@ -105,7 +37,7 @@ func (p *points) Pass(ctx context.Context, do func(z, y []float64) error) error 
 	}
 	return p.blocks(ctx, func(b *datasets.Block) error {
 		z := p.z[:len(b.X)*m]
-		p.of.values(z, b.X)
+		p.of.Values(z, b.X)
 		return do(z, b.Y)
 	})
 }

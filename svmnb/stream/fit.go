@@ -20,6 +20,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	columns "github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 	"github.com/svmnb/svmnb/svmnb/model"
@@ -39,17 +40,16 @@ type Fit struct {
 // task is a checked description with what the first pass has found.
 type task struct {
 	Classifier
-	head    datasets.Head
-	count   [2]int     // points of each class
-	target  [2]float64 // of each class
-	names   [2]string
-	points  *points
-	sample  *datasets.Dataset // of the points as they are read
-	few     *datasets.Dataset // a sample whose size does not depend on the budget, for landmarks and the default kernel
-	marks   [][]float64       // landmarks
-	metric  [][]float64
-	cost    [2]float64
-	weights []float64 // of random features
+	head   datasets.Head
+	count  [2]int     // points of each class
+	target [2]float64 // of each class
+	names  [2]string
+	points *points
+	sample *datasets.Dataset // of the points as they are read
+	few    *datasets.Dataset // a sample whose size does not depend on the budget, for landmarks and the default kernel
+	marks  [][]float64       // landmarks
+	metric [][]float64
+	cost   [2]float64
 }
 
 // Fit reads the source once to find its classes and to draw a sample, fits the machine to the
@@ -354,7 +354,7 @@ func (t *task) represent(context.Context) error {
 	}
 	switch t.form {
 	case unset:
-		t.points.of = plain(h.D)
+		t.points.of = columns.Plain(h.D)
 	case fourier:
 		omega, weight, err := kernels.Frequencies(t.kernel, h.D, t.columns/2, t.seed)
 		if err != nil {
@@ -363,8 +363,7 @@ func (t *task) represent(context.Context) error {
 		if len(omega) != t.columns/2 {
 			return arguments.Wrong("RandomFeatures", float64(len(omega)), "%v is a sum, of which each term has its own frequencies; take Nystroem", t.kernel)
 		}
-		t.marks, t.weights = omega, weight
-		t.points.of = newWaves(omega, weight)
+		t.points.of = columns.NewWaves(omega, weight)
 	case nystroem:
 		m := t.columns
 		t.marks = t.drawn(m)
@@ -384,7 +383,7 @@ func (t *task) represent(context.Context) error {
 			t.metric[i] = slices.Clone(gram.Row(i))
 			t.metric[i][i] += 1e-9 * mean
 		}
-		t.points.of = landmarks{kernels.Against(t.kernel, t.marks)}
+		t.points.of = columns.Landmarks{Basis: kernels.Against(t.kernel, t.marks)}
 	}
 	return nil
 }
@@ -440,7 +439,7 @@ func (f *Fit) over(ctx context.Context, call string, source datasets.Source, do 
 	return datasets.EachBlock(ctx, source, p.rows, func(b *datasets.Block) error {
 		n := copy(targets, b.Y)
 		p.prepare(b)
-		p.of.values(z[:n*m], b.X)
+		p.of.Values(z[:n*m], b.X)
 		dots(values[:n], z, f.Beta, f.Bias)
 		p.report.at(b.From + n)
 		return do(values[:n], targets[:n])
@@ -518,15 +517,7 @@ func (f *Fit) Model() *model.Model {
 	case nystroem:
 		data.X, coef = t.marks, f.Beta
 	case fourier:
-		// A FourierMap has √(2/m) cos(ω·x + b): the sine is the cosine with b = −π/2.
-		wave := steps.FourierMap{W: slices.Concat(t.marks, t.marks), B: make([]float64, len(f.Beta))}
-		beta, half := make([]float64, len(f.Beta)), len(t.marks)
-		for j, v := range f.Beta {
-			beta[j] = v * math.Sqrt(t.weights[j%half]) / math.Sqrt(2/float64(len(f.Beta)))
-			if j >= half {
-				wave.B[j] = -math.Pi / 2
-			}
-		}
+		wave, beta := steps.FourierOf(t.points.of.(*columns.Waves), f.Beta)
 		before = append(before, wave)
 		kernel, data.X, data.Features = kernels.Linear(), [][]float64{beta}, nil
 	default:

@@ -23,6 +23,10 @@ func confusion(k int) ConfusionData {
 }
 
 // steps is a curve of n steps, alternately up and to the right.
+func judged() GapsData {
+	return GapsData{Problem: "made up", Points: 2000, Names: []string{"LIBSVM", "scikit-learn <i>", "svmnb", "LIBLINEAR, dual coordinate descent"}, Gaps: []float64{3e-4, 2.1e-3, 2e-9, math.NaN()}, Open: []int{12, 30, 0, 900}}
+}
+
 func steps(n int) ROCData {
 	d := ROCData{Problem: "made up", Positive: "ill", FPR: []float64{0}, TPR: []float64{0}, Threshold: []float64{math.Inf(1)}, AUC: 0.9}
 	for k := 1; k <= n; k++ {
@@ -165,7 +169,7 @@ func evaluations(t *testing.T) []*Chart {
 		ok(Confusion(confusion(3))), ok(Confusion(confusion(10))), ok(ROC(steps(30))), ok(Calibration(calibration(500))),
 		ok(Regions(regions(3, 120))), ok(Regions(regions(8, 400))),
 		ok(PrecisionRecall(descent(40))), ok(Gain(gain(50))), ok(Lift(gain(50))), ok(Residuals(residuals(200))), ok(Predictions(residuals(200))), ok(Thresholds(thresholds(80))),
-		ok(Probability(probabilities(2, 90))), ok(Probability(probabilities(5, 300))),
+		ok(Probability(probabilities(2, 90))), ok(Probability(probabilities(5, 300))), ok(Gaps(judged())),
 	}
 }
 
@@ -257,6 +261,10 @@ func TestEvaluationFigures(t *testing.T) {
 			return Confusion(ConfusionData{Classes: []string{"a", "b"}, Counts: [][]int{{0, 0}, {2, 0}}})
 		}, 10_000, "0 of 2 points right; most often wrong: b taken for a (2 times)"},
 		{"roc", func() (*Chart, error) { return ROC(steps(30)) }, 10_000, "with probability 0.9"},
+		{"gaps", func() (*Chart, error) { return Gaps(judged()) }, 10_000, "svmnb is nearest, within 2e-09 of the optimum"},
+		{"gaps, none", func() (*Chart, error) {
+			return Gaps(GapsData{Points: 1, Names: []string{"a"}, Gaps: []float64{math.NaN()}, Open: []int{1}})
+		}, 10_000, "No machine has a gap"},
 		{"roc, long", func() (*Chart, error) { return ROC(steps(20_000)) }, 40_000, "with probability 0.9"},
 		{"roc, two points", func() (*Chart, error) {
 			return ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{0, 1}, Threshold: []float64{math.Inf(1), 3}, AUC: 0.5})
@@ -346,6 +354,9 @@ func TestWrongEvaluationInput(t *testing.T) {
 		{err(Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{1, 2}}})), "Confusion", "Counts[0]"},
 		{err(Confusion(ConfusionData{Classes: []string{"a"}, Counts: [][]int{{-1}}})), "Confusion", "Counts[0][0]"},
 		{err(ROC(ROCData{})), "ROC", "FPR"},
+		{err(Gaps(GapsData{})), "Gaps", "Names"},
+		{err(Gaps(GapsData{Names: []string{"a"}, Open: []int{0}, Gaps: []float64{math.Inf(1)}, Points: 1})), "Gaps", "Gaps[0]"},
+		{err(Gaps(GapsData{Names: []string{"a"}, Gaps: []float64{1}, Points: 1})), "Gaps", "Open"},
 		{err(ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{0}})), "ROC", "TPR"},
 		{err(ROC(ROCData{FPR: []float64{0, nan}, TPR: []float64{0, 1}, Threshold: []float64{1, 0}})), "ROC", "FPR[1]"},
 		{err(ROC(ROCData{FPR: []float64{0, 1}, TPR: []float64{1, 0}, Threshold: []float64{1, 0}})), "ROC", "FPR[1]"},

@@ -116,6 +116,19 @@ func (p Points) Row(i int) []float64 {
 	return p.X[i]
 }
 
+// Dense returns the points of these rows, written out if they are sparse.
+func (p Points) Dense(rows []int) [][]float64 {
+	if p.Sparse == nil {
+		return p.Some(rows).X
+	}
+	out, flat := make([][]float64, len(rows)), make([]float64, len(rows)*p.Sparse.D)
+	for k, i := range rows {
+		out[k] = flat[k*p.Sparse.D : (k+1)*p.Sparse.D]
+		p.Entry(i, func(j int, v float64) { out[k][j] = v })
+	}
+	return out
+}
+
 // Entry calls do for every feature of point i, or if the points are sparse for every stored
 // feature.
 func (p Points) Entry(i int, do func(j int, v float64)) {

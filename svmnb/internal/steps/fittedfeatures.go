@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/parallel"
@@ -85,6 +86,22 @@ func (t NystroemMap) one(dst, x, free []float64) error {
 type FourierMap struct {
 	W [][]float64
 	B []float64
+}
+
+// FourierOf returns waves as a step, and the coefficients of its features in a sum that has
+// the coefficients beta of the waves. The step has √(2/m) cos(ω·x + b); a sine is the cosine
+// with b = −π/2.
+func FourierOf(w *points.Waves, beta []float64) (t FourierMap, coef []float64) {
+	half := len(w.Omega)
+	t = FourierMap{W: slices.Concat(w.Omega, w.Omega), B: make([]float64, len(beta))}
+	coef = make([]float64, len(beta))
+	for j, v := range beta {
+		coef[j] = v * math.Sqrt(w.Weight[j%half]) / math.Sqrt(2/float64(len(beta)))
+		if j >= half {
+			t.B[j] = -math.Pi / 2
+		}
+	}
+	return t, coef
 }
 
 func (t FourierMap) String() string { return fmt.Sprintf("RandomFourier of %d features", len(t.W)) }
