@@ -2,7 +2,7 @@
 //
 //	go run ./internal/bench/large -n 10000,30000,100000,300000,1000000
 //	go run ./internal/bench/large -n 1000000 -c 10
-//	go run ./internal/bench/large -n 1000000 -c 32 -gamma 0.4 -separation 1.5 -spread 0.2 -noise 0.2
+//	go run ./internal/bench/large -n 1000000 -c 32 -gamma 0.4 -separation 1.5 -spread 0.1 -noise 0.2
 //
 // The points come from eight normal clouds, of which every second one is a class. GOMAXPROCS sets
 // the number of threads. Each line is written when its fit is done, and the last one says how the
