@@ -31,6 +31,9 @@ func (g *Gram) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, c
 	part := exactPart
 	if !exact && slack == nil {
 		part = max(16, quickPart/max(1, m))
+		if part < fewest && len(idx) > part && !b.byRows(g) {
+			return b.inStretches(ctx, g, dst, on, idx, coef)
+		}
 	}
 	for from := 0; from < len(idx); from += part {
 		if ctx.Err() != nil {
@@ -57,7 +60,34 @@ func (g *Gram) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, c
 const (
 	exactPart = 1024
 	quickPart = 1 << 25
+	fewest    = 512 // with fewer points of idx in a part, copying the points on costs too much
 )
+
+// inStretches does what AddTo does for very many points on, in single precision. It takes a
+// stretch of these points at a time.
+func (b *blocks) inStretches(ctx context.Context, g *Gram, dst []float64, on, idx []int, coef []float64) error {
+	var some []int // memory for a stretch of all points
+	for from := 0; from < len(dst); from += quickPart / fewest {
+		to := min(from+quickPart/fewest, len(dst))
+		stretch := some[:0]
+		if on != nil {
+			stretch = on[from:to]
+		} else {
+			for i := from; i < to; i++ {
+				stretch = append(stretch, i)
+			}
+			some = stretch
+		}
+		for at := 0; at < len(idx); at += fewest {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			end := min(at+fewest, len(idx))
+			b.quickly(g, [][]float64{dst[from:to]}, stretch, idx[at:end], [][]float64{coef[at:end]})
+		}
+	}
+	return nil
+}
 
 // quickly adds one or several sums of values in single precision.
 func (b *blocks) quickly(g *Gram, dst [][]float64, on, idx []int, coef [][]float64) {

@@ -268,3 +268,51 @@ func TestAddToEnds(t *testing.T) {
 		}
 	}
 }
+
+// Very many points are taken in stretches. The sums are those of short lists of points.
+func TestAddToInStretches(t *testing.T) {
+	const n, vectors = 70_000, 700
+	rng := rand.New(rand.NewPCG(3, 4))
+	x := make([][]float64, n)
+	for i := range x {
+		x[i] = []float64{rng.NormFloat64(), rng.NormFloat64()}
+	}
+	g, err := kernels.NewGram(kernels.RBF(0.5), x, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	idx, coef, every := make([]int, vectors), make([]float64, vectors), make([]int, n)
+	for k := range idx {
+		idx[k], coef[k] = k*97, rng.NormFloat64()
+	}
+	for i := range every {
+		every[i] = i
+	}
+	add := func(on []int, m int) []float64 {
+		dst := make([]float64, m)
+		if err := g.AddTo(t.Context(), dst, nil, on, idx, coef, false); err != nil {
+			t.Fatal(err)
+		}
+		return dst
+	}
+	before := g.Evaluations()
+	all := add(nil, n)
+	if count := g.Evaluations() - before; count != n*vectors {
+		t.Errorf("%d kernel values, want %d", count, n*vectors)
+	}
+	listed := add(every, n)
+	parts := append(add(every[:n/3], n/3), add(every[n/3:], n-n/3)...)
+	for i, v := range all {
+		if listed[i] != v {
+			t.Fatalf("point %d: %g in a list of all, %g without", i, listed[i], v)
+		}
+		if math.Abs(parts[i]-v) > 1e-11 {
+			t.Fatalf("point %d: %g in parts, %g", i, parts[i], v)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := g.AddTo(ended, make([]float64, n), nil, nil, idx, coef, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("the error of an ended context is %v", err)
+	}
+}

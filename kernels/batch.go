@@ -251,15 +251,23 @@ func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 		if m := &s.csr[k]; f.sparse {
 			m.Start, m.Col, m.Val = append(m.Start[:0], 0), m.Col[:0], m.Val[:0]
 		}
-		for r, j := range which {
-			if m, all := &s.csr[k], &from.csr[k]; f.sparse {
-				a, b := all.Start[j], all.Start[j+1]
-				m.Col, m.Val = append(m.Col, all.Col[a:b]...), append(m.Val, all.Val[a:b]...)
-				m.Start = append(m.Start, len(m.Col))
-			} else {
-				copy(s.x[k][r*width:][:width], from.x[k][int(j)*width:])
+		for r := 0; r < len(which); {
+			i, j, count := r, int(which[r]), 1
+			for r += 1; r < len(which) && int(which[r]) == j+count; r++ { // neighbours are copied together
+				count++
 			}
-			s.norm[k][r], s.shift[k][r] = from.norm[k][j], from.shift[k][j]
+			copy(s.norm[k][i:][:count], from.norm[k][j:])
+			copy(s.shift[k][i:][:count], from.shift[k][j:])
+			if m, all := &s.csr[k], &from.csr[k]; f.sparse {
+				start := all.Start[j : j+count+1]
+				a, b := start[0], start[count]
+				for _, end := range start[1:] {
+					m.Start = append(m.Start, len(m.Col)+end-a)
+				}
+				m.Col, m.Val = append(m.Col, all.Col[a:b]...), append(m.Val, all.Val[a:b]...)
+			} else {
+				copy(s.x[k][i*width:][:count*width], from.x[k][j*width:])
+			}
 		}
 	}
 }

@@ -27,7 +27,7 @@ var layers = [][]string{
 	{"svmnb", "svmnb/gp", "svmnb/stream"},
 	{"svmnb/selection", "svmnb/play"},
 	{"svmnb/bayesopt", "svmnb/remote"},
-	{"internal/bench", "internal/bench/approximate", "internal/bench/referee", "internal/bench/stream", "internal/bench/processes", "internal/differential", "notebooks/...", "docs/service"},
+	{"internal/bench", "internal/bench/large", "internal/bench/approximate", "internal/bench/referee", "internal/bench/stream", "internal/bench/processes", "internal/differential", "notebooks/...", "docs/service"},
 }
 
 // layerOf returns the layer of a package and the entry that it is in; -1 for none. The

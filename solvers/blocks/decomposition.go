@@ -25,13 +25,17 @@ import (
 //   - Half of the set stays, because points that have just entered move again. The first
 //     sets are small, because it is not known yet which points violate.
 //   - If more α are free than fit into a set, they would take turns for a long time. Once
-//     at most 4096 variables are active, all of them form one set.
+//     at most 4096 variables are active, all of them form one set. From 50,000 points on, sets
+//     grow to a quarter of the free α, and to 1/128 of the active variables, because each set
+//     has to read all of these.
 //   - The inner run stops when its violation is a tenth of that of the whole problem, or
 //     three tenths from 50,000 points on. One of its steps costs less than a hundredth of a
 //     row, but it uses only one core.
 //   - Points at a bound that are far from moving are left out, as in the shrinking of
 //     [solvers.SMO], and their F is not updated. When the violation has fallen to 0.03 of
 //     its value, their F is updated again, at the cost of a row for each α that has changed.
+//     From 50,000 points on, this share is 0.001, and Solve updates F: it keeps the sums in
+//     double precision that it computes, so the certificate costs little more at the end.
 //
 // Kernel values are rounded to single precision, always in the same way. Everything else is in
 // double precision. F therefore does not drift: it is the F of a matrix that differs from K by
@@ -42,7 +46,7 @@ import (
 // upper bound or a ridge. If the matrix has no Blocks, [solvers.Decomposition] runs.
 type Decomposition struct {
 	// Size is the largest number of variables in a working set, at least 16. 0 means min(1024,
-	// max(16, n/4)).
+	// max(16, n/4)), and up to 4096 from 50,000 points on.
 	Size int
 }
 
@@ -96,10 +100,11 @@ func (m Decomposition) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.
 type engine struct {
 	p       *solvers.Problem
 	k       solvers.Blocks
-	n       int // number of points; variable v is a multiplier of point v mod n
-	size    int // largest size of a working set; room is the limit for the next set
+	n       int  // number of points; variable v is a multiplier of point v mod n
+	large   bool // there are many points
+	size    int  // largest size of a working set, which may grow; room is the limit for the next set
 	room    int
-	widest  int // largest size of a set of all active variables; see crowded
+	widest  int // largest size of a set of all active variables, and from many points on of any set
 	alpha   []float64
 	f       []float64 // F, up to date for the active variables only
 	base    []float64 // α when F of all variables was last up to date
@@ -151,14 +156,17 @@ type end struct {
 var none = end{-1, math.Inf(-1), math.Inf(1)}
 
 const (
-	stepsPerVariable = 100  // limit of an inner run, per variable
-	fraction         = 0.03 // F of all variables is updated when the violation has fallen to this share
-	inner            = 0.1  // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
-	loose            = 0.3  // the same from many points on, where updating F costs most: an eighth fewer kernel values
-	many             = 50_000
+	stepsPerVariable = 100     // limit of an inner run, per variable
+	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
+	rare             = 1e-3    // the same from many points on, where F of the others is three quarters of the cost
+	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
+	loose            = 0.3     // the same from many points on, where updating F costs most: an eighth fewer kernel values
+	many             = 50_000  // number of points from which Solve keeps the sums of an F computed afresh
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
-	wide             = 4096    // largest working set of all active variables; its values take 64 MB
+	wide             = 4096    // largest working set of all active variables, or from many points on; its values take 64 MB
+	perFree          = 4       // from many points on a set may have one of so many free α,
+	perActive        = 128     // and one of so many active variables
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
 	patience         = 30      // steps without progress after which a small violation counts as rounding
@@ -182,7 +190,7 @@ func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
 	}
 	size = min(size, m)
 	s := &engine{
-		p: p, k: b, n: n, size: size, room: min(size, first), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
+		p: p, k: b, n: n, large: n >= many, size: size, room: min(size, first), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
 		key: make([]float64, m), chosen: make([]int, m), sum: make([]float64, n),
 		up: make([]float64, size), low: make([]float64, size),
@@ -343,7 +351,10 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 
 // Step optimises one working set.
 func (s *engine) Step(ctx context.Context) (done bool, err error) {
-	if s.partial() && (s.violation() <= fraction*s.wide || s.spent()) {
+	if s.partial() && s.large && s.violation() <= rare*s.wide && !s.spent() {
+		return true, nil // the active variables are done; Solve computes F of all, and goes on if any violate
+	}
+	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.spent()) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
 		}
@@ -360,10 +371,10 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if !s.pose() {
 		return false, s.blame()
 	}
-	if s.n < many {
-		s.solve(ctx, inner*s.violation())
-	} else {
+	if s.large {
 		s.solve(ctx, loose*s.violation())
+	} else {
+		s.solve(ctx, inner*s.violation())
 	}
 	s.points, s.coef = s.points[:0], s.coef[:0]
 	for k, v := range s.set {
@@ -474,6 +485,11 @@ func (s *engine) choose() {
 	for _, v := range s.order {
 		s.in[v] = false
 	}
+	if s.large && s.size < s.widest {
+		for goal := max(s.free()/perFree, len(s.active)/perActive); 2*s.size <= min(s.widest, goal); {
+			s.size *= 2
+		}
+	}
 	size := s.room
 	s.room = min(2*s.room, s.size)
 	if s.crowded() {
@@ -505,16 +521,17 @@ func (s *engine) choose() {
 // crowded reports whether all active variables should form the next working set, because more
 // α are free than fit into an ordinary set.
 func (s *engine) crowded() bool {
-	if len(s.active) > s.widest || len(s.active) <= s.size {
-		return false
-	}
-	free := 0
+	return len(s.active) <= s.widest && len(s.active) > s.size && s.free() > s.size
+}
+
+// free counts the active variables with a free α.
+func (s *engine) free() (count int) {
 	for _, v := range s.active {
 		if s.noRise[v] == 0 && s.noFall[v] == 0 {
-			free++
+			count++
 		}
 	}
-	return free > s.size
+	return count
 }
 
 func (s *engine) groups() int {

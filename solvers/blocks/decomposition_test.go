@@ -193,3 +193,88 @@ func TestWidens(t *testing.T) {
 		t.Errorf("%d steps with large sets, %d without", steps[1], steps[0])
 	}
 }
+
+// manyPoints is Decomposition as it is for many points.
+type manyPoints struct{ Decomposition }
+
+func (m manyPoints) Choose(*solvers.Problem) []solvers.Stage { return []solvers.Stage{{Method: m}} }
+
+func (m manyPoints) Start(p *solvers.Problem, alpha []float64) (solvers.Stepper, error) {
+	s := newEngine(p, m.Size, alpha, nil)
+	s.large = true
+	return s, nil
+}
+
+// For many points F of all is updated by Solve and not by the method. The answer is the same.
+func TestManyPoints(t *testing.T) {
+	for name, p := range machines(t, 300) {
+		t.Run(name, func(t *testing.T) {
+			var r [2]*solvers.Result
+			for k, m := range []solvers.Method{Decomposition{}, manyPoints{}} {
+				var err error
+				if r[k], err = solvers.Solve(t.Context(), p, m, solvers.Settings{Stop: solvers.UpLow{Tol: 1e-6}}); err != nil {
+					t.Fatal(err)
+				}
+				if r[k].Status != solvers.Converged || !(r[k].Certificate.RelGap <= 1e-5) {
+					t.Errorf("%v, gap %g", r[k].Status, r[k].Certificate.RelGap)
+				}
+			}
+			a, b := r[0].Certificate, r[1].Certificate
+			off := 1e-9 * math.Abs(a.Dual)
+			if name == "ν-SVC" { // W is 4e-5, less than single precision can tell; the gaps bound what is missing
+				off = max(a.Gap, b.Gap)
+			}
+			if !(math.Abs(a.Dual-b.Dual) <= off) {
+				t.Errorf("W = %.12g and %.12g", a.Dual, b.Dual)
+			}
+		})
+	}
+}
+
+// For many points the method asks Solve for F of all when the active variables are done.
+func TestAsks(t *testing.T) {
+	p := machines(t, 300)["C-SVC"]
+	s := begun(t, p, smallest)
+	s.large = true
+	asked := 0
+	for range 4000 {
+		done, err := s.Step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		right(t, p, s.alpha, s.f, s.active)
+		if done && !s.partial() {
+			break
+		}
+		if done {
+			asked++
+			s.Refresh(p.F(s.alpha))
+		}
+	}
+	if asked == 0 || !(s.violation() < 1e-4) {
+		t.Errorf("asked %d times, violation %g", asked, s.violation())
+	}
+}
+
+// For many points sets grow with the number of free α, up to the widest.
+func TestGrows(t *testing.T) {
+	p := machines(t, 300)["2-norm"]
+	for _, large := range []bool{false, true} {
+		s := begun(t, p, smallest)
+		s.large, s.widest = large, 4*smallest
+		for range 200 {
+			if _, err := s.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if len(s.set) > s.widest {
+				t.Fatalf("a set of %d, at most %d", len(s.set), s.widest)
+			}
+		}
+		if free := s.free(); free < 4*smallest*perFree {
+			t.Fatalf("only %d α are free", free)
+		}
+		if grown := s.size == 4*smallest; grown != large || !large && s.size != smallest {
+			t.Errorf("large %v: sets of %d", large, s.size)
+		}
+	}
+}
