@@ -589,6 +589,7 @@ func TestPlayground(t *testing.T) {
 	for _, look := range []browsertest.Options{{}, {Dark: true}, {Width: 400}, {Dark: true, Width: 400}} {
 		p.Look(look)
 		p.Until(fig + `.width < ` + map[bool]string{true: "400", false: "1e9"}[look.Width == 400])
+		p.Until(fig + `.colours.ink === '` + map[bool]string{false: "#1b2733", true: "#e6eaee"}[look.Dark] + `'`) // the page tells it late
 		rested(p, fig)
 		audit(p, fmt.Sprintf("playground.html, %+v", look))
 		var overhang int
