@@ -60,7 +60,7 @@ const (
 	codeGap            = 34 // around code or an output
 	runningHigh        = 32
 	pictureHigh        = 480 // of a picture that does not say how high it is
-	pairedHigh         = 700 // of what may be in half of a slide
+	pairedHigh         = 600 // of what may be in half of a slide
 	besideHigh         = 330 // of a text that, in the third of a slide beside a chart, is as high as the chart
 	emptyHigh          = 200 // what is lower leaves a slide nearly empty
 )
