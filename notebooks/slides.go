@@ -219,7 +219,7 @@ func (d *deck) addReading(text string, high int) bool {
 	if beside {
 		high = 0
 	}
-	if !d.fits(high, last.textRoom()) {
+	if !beside && !d.fits(high, last.textRoom()) {
 		if !d.moveShown(high, roomWithPicture) {
 			return false
 		}

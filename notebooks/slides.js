@@ -22,10 +22,8 @@
     var box = chart && (chart.getOption().toolbox || [])[0];
     if (box && box.show !== false) chart.setOption({ toolbox: { show: false } });
   }
-  function fitAll() {
-    if (printed) document.querySelectorAll('[id^="svm-"]').forEach(hideButtons);
-    slides.forEach(fit);
-  }
+  if (printed) setInterval(function () { document.querySelectorAll('[id^="svm-"]').forEach(hideButtons); }, 100); // charts are drawn one after the other
+  function fitAll() { slides.forEach(fit); }
   Reveal.initialize({
     width: width, height: height, margin: 0.05, center: false, hash: true, transition: 'none',
     slideNumber: 'c/t', controlsTutorial: false, pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1,

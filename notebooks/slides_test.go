@@ -72,6 +72,9 @@ func TestDeck(t *testing.T) {
 		{"code without output stays with a short text", []*cell{prose("# A\n\n**1.1** What is it?"), code("var a = 1")}, []string{"| A 1.1 What is it? var a = 1"}},
 		{"long code", []*cell{code(lines + "\n" + lines)}, []string{"| " + strings.Join(strings.Fields(lines), " "), strings.Join(strings.Fields(lines), " ")}},
 		{"much printed", []*cell{code("x", strings.Repeat("1\n", 30))}, []string{"| x", strings.TrimSpace(strings.Repeat("1 ", 30))}},
+		{"printed lines move to the text about them", []*cell{code(strings.Repeat("x\n", 18), strings.Repeat("1\n", 6)), prose(long[:len(long)/2])},
+			[]string{"| " + strings.TrimSpace(strings.Repeat("x ", 18)), strings.Repeat("1 ", 6) + long[:len(long)/2]}},
+		{"a short declaration stays with what follows", []*cell{code(lines + "\ntype a int\n\n" + strings.Repeat("y\n", 9))}, []string{"| " + strings.Join(strings.Fields(lines), " "), "type a int " + strings.TrimSpace(strings.Repeat("y ", 9))}},
 		{"an exercise after another", []*cell{prose("**1.1** a"), code("x"), prose("**1.2** b"), code("y")}, []string{"| 1.1 a x", "1.2 b y"}},
 		{"no checks, no imports", []*cell{prose("# A"), code("import (\n\t\"fmt\"\n)\n"), code("%% check 1.1\nlab.Check(\"1.1\")")}, []string{"| A"}},
 		{"types", []*cell{typed(prose("# A"), "slide"), typed(prose("b"), "-"), typed(prose("never"), "skip"), typed(code("x"), "subslide"), typed(prose("say this"), "notes"), typed(prose("then"), "fragment")},
@@ -80,6 +83,44 @@ func TestDeck(t *testing.T) {
 	} {
 		if got := deckOf(t, test.cells...); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\ngot  %q\nwant %q", test.name, got, test.want)
+		}
+	}
+}
+
+// The first text after a chart is beside it, two outputs of a cell are side by side, and a living figure,
+// whose engine slides do not have, is left out.
+func TestBeside(t *testing.T) {
+	chart := `<div id="svm-1" style="height:500px"></div>`
+	for _, test := range []struct {
+		name         string
+		html         []string
+		beside, pair int
+	}{
+		{"a chart", []string{chart}, 1, 0},
+		{"a chart and a table", []string{chart, "<table><tr><td>1</td></tr></table>"}, 0, 1},
+		{"two charts", []string{chart, chart}, 0, 1},
+		{"a table", []string{"<table><tr><td>1</td></tr></table>"}, 0, 0},
+		{"a living figure", []string{chart, `<svmnb-figure spec="{}"></svmnb-figure>`}, 1, 0},
+	} {
+		c := code("x").cells[0]
+		var outs []*output
+		for _, h := range test.html {
+			outs = append(outs, &output{kind: "display_data", data: map[string]any{"text/html": h}})
+		}
+		c.setOutputs(outs, 1)
+		d := &deck{md: newMarkdown()}
+		for _, c := range []*cell{c, prose("how to read it")} {
+			if err := d.add(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var all strings.Builder
+		for _, s := range d.slides {
+			all.WriteString(s.parts.String())
+		}
+		beside, pair := strings.Count(all.String(), `class="beside"`), strings.Count(all.String(), `class="pair"`)
+		if beside != test.beside || pair != test.pair || strings.Contains(all.String(), "svmnb-figure") {
+			t.Errorf("%s: %d beside, %d pairs in\n%s", test.name, beside, pair, all.String())
 		}
 	}
 }
