@@ -32,7 +32,7 @@ import (
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
 	selection.Chain{}, selection.Worker{}, selection.Deal{}, selection.Importance{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, gp.Classifier{}, gp.ClassifierFit{}, gp.ClassifierRun{}, gp.ClassifierEvaluation{}, gp.EvidenceInterval{}, gp.SparseProcess{}, gp.SparseFit{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{},
-	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{},
+	transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, svmnb.LeftOut{}, svmnb.CostBounds{}, svmnb.CostSpan{}, transform.MaxAbsScaling{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
 	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionEvaluation{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
