@@ -37,6 +37,9 @@ type CostSpan struct {
 // Better returns by how much the error of any C in the interval can be below that of C: a share
 // of the points in [0, 1].
 func (b *CostBounds) Better() float64 {
+	if b == nil {
+		return math.NaN()
+	}
 	least := b.Error
 	for _, s := range b.Spans {
 		least = min(least, s.Least)
@@ -252,6 +255,9 @@ func (b *CostBounds) Markdown() string {
 // Figure draws the error of the fits and the lower bound of that of all other C.
 func (b *CostBounds) Figure() display.LinePlot {
 	var found, bound display.Curve
+	if b == nil {
+		b = &CostBounds{}
+	}
 	found.Name, bound.Name = "error of the fits", "no C has a smaller error"
 	for _, s := range b.Spans {
 		found.X, found.Y = append(found.X, s.From), append(found.Y, s.Error)

@@ -290,7 +290,7 @@ type LeftOut struct {
 
 // Error returns the share of the points that are wrong, in [0, 1].
 func (l *LeftOut) Error() float64 {
-	if len(l.Wrong) == 0 {
+	if l == nil || len(l.Wrong) == 0 {
 		return math.NaN()
 	}
 	return float64(count(l.Wrong)) / float64(len(l.Wrong))
