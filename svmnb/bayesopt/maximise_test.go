@@ -11,7 +11,9 @@ import (
 )
 
 // wavy has its largest value, 1.2, at 2.
-func wavy(x []float64) float64 { return 1.2*math.Exp(-(x[0]-2)*(x[0]-2)) + math.Exp(-(x[0]+1)*(x[0]+1)*2) }
+func wavy(x []float64) float64 {
+	return 1.2*math.Exp(-(x[0]-2)*(x[0]-2)) + math.Exp(-(x[0]+1)*(x[0]+1)*2)
+}
 
 // The maximum of a function of one parameter, and the minimum of one of two on logarithmic axes, are
 // found to many digits by few evaluations, and the figure shows the next point.
