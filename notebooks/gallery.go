@@ -336,7 +336,7 @@ func paletted(images []image.Image, box image.Rectangle, colours int) []*image.P
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|progression|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|judged|progression|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {
