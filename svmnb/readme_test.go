@@ -64,6 +64,7 @@ func TestReadme(t *testing.T) {
 	process.CG().MustFit().Show(gp.Posterior, gp.Bounds) // the uncertainty of f, and bounds of the numerical error
 	process.Optimise().MustFit().Show(gp.Posterior, gp.Evidence)
 	belief, err := process.MustFit().Posterior(ctx, datasets.Rows{{20}, {30}}) // means and variances
+	process.Likelihood(gp.StudentT(4)).MustFit().Show()                        // outliers; also gp.Poisson() and gp.Heteroscedastic(kernel)
 	gp.Classify(datasets.Moons(100, 0.2, 1)).EP().Optimise().MustFit().Show(gp.Probability)
 	if err != nil || len(belief.Mean) != 2 {
 		t.Errorf("%v, %v", belief, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
@@ -83,6 +84,10 @@ func (l heteroscedastic) solve(ctx context.Context, t *latentTask) (latentPoster
 		for i, m := range mean {
 			noise[i] = t.noise * math.Exp(m-v[i]/2)
 			q.g.logZ += lambda[i]*v[i]/2 - v[i]/4
+		}
+		if slices.Max(noise) > 1e90*(1+t.noise) { // a step that is far too long
+			q.g.logZ = math.Inf(-1)
+			return q, nil, nil
 		}
 		if q.factor, err = (linear.Cholesky{}).Factor(ctx, &linear.System{K: kf, Noise: noise}); err != nil {
 			return nil, nil, t.explain(err)
