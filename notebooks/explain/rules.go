@@ -74,7 +74,7 @@ var foreignRules = []rule{
 	in(`^missing import path`, `^\s*import\s+(\w+)\s*$`, "The path of an import is a text in double quotes: import \"$1\""),
 	in(unreadable, `\blambda\b`, "A function as a value is written func(x float64) float64 { return 2 * x }"),
 	when(`^expected '\)', found ','`, "Go has no tuples. Values with commas between them stand without brackets, such as a, b := 1, 2, and a list of them is []float64{1, 2}."),
-	in(unreadable, `\blab\.(?:Todo\s*[^\s),}]|\d)`, "Your answer takes the place of lab.Todo. Remove what is left of it, the word lab too."),
+	in(unreadable, `\blab\.(?:Todo\s*[^\s),}=]|\d)`, "Your answer takes the place of lab.Todo. Remove what is left of it, the word lab too."),
 	in(unreadable, `^\s*func\b.*\)[^{]*:\s*$`, "There is no colon in Go. This line ends in the type of the result and a brace, such as func area(r float64) float64 {, and a brace } on a line of its own ends the function."),
 	in(`^expected type, found newline`, `^\s*var\s+(\w+)\s*$`, "A variable needs a value or a type, such as var $1 = 0.0"),
 	in(`^expected type, found ':='`, `^\s*var\s+(\w+)\s*:=`, "Behind var $1, write = in place of :="),
