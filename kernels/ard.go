@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -88,4 +89,14 @@ func (k ARDKernel) spectral() ([]spectralTerm, bool) {
 
 func (k ARDKernel) slopes() (slopes, bool) {
 	return gaussianSlopes(lengths(k.Lengths).inverse(), 0.5), true
+}
+
+func (k ARDKernel) multiplies(_ *float64) (func(dst, x, z []float64), bool) {
+	inverse := lengths(k.Lengths).inverse()
+	return func(dst, x, z []float64) {
+		for j := range dst {
+			e := (x[j] - z[j]) * inverse[j]
+			dst[j] *= math.Exp(-e * e / 2)
+		}
+	}, true
 }

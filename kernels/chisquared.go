@@ -3,6 +3,7 @@ package kernels
 import (
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
+	"math"
 )
 
 // This file has the two kernels of the χ² distance between histograms (Zhang, Marszałek,
@@ -89,4 +90,14 @@ func (k ExpChiSquaredKernel) EvalGradient(grad, x, z []float64) float64 {
 func (k ExpChiSquaredKernel) EvalGradientRow(v, grad, x, columns []float64, stride int) {
 	vec.ChiSquaredDistances(v, x, columns, stride)
 	byGamma(v, grad, k.Gamma)
+}
+
+func (k ExpChiSquaredKernel) multiplies(_ *float64) (func(dst, x, z []float64), bool) {
+	return func(dst, x, z []float64) {
+		for j := range dst {
+			if s := x[j] + z[j]; s > 0 {
+				dst[j] *= math.Exp(-k.Gamma * (x[j] - z[j]) * (x[j] - z[j]) / s)
+			}
+		}
+	}, true
 }

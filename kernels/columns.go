@@ -216,3 +216,18 @@ func (k ColumnsKernel) spectral() (terms []spectralTerm, ok bool) {
 	}
 	return terms, ok
 }
+
+func (k ColumnsKernel) multiplies(scale *float64) (func(dst, x, z []float64), bool) {
+	inner, ok := factorsOf(k.K, scale)
+	cols := k.indices()
+	return func(dst, x, z []float64) {
+		own, p, q := make([]float64, len(cols)), make([]float64, len(cols)), make([]float64, len(cols))
+		for i, j := range cols {
+			own[i], p[i], q[i] = 1, x[j], z[j]
+		}
+		inner(own, p, q)
+		for i, j := range cols {
+			dst[j] *= own[i]
+		}
+	}, ok
+}

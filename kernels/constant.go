@@ -87,3 +87,8 @@ func (k ConstantKernel) EvalSlopes(byX, byZ, both, _, _ []float64) float64 {
 	clear(both)
 	return k.C
 }
+
+func (k ConstantKernel) multiplies(scale *float64) (func(dst, x, z []float64), bool) {
+	*scale *= k.C
+	return func(_, _, _ []float64) {}, true
+}

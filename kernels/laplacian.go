@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"github.com/svmnb/svmnb/internal/simd"
@@ -62,4 +63,12 @@ func (k LaplacianKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 	for i := range omega {
 		omega[i] += float64(k.Gamma * rng.NormFloat64() / rng.NormFloat64())
 	}
+}
+
+func (k LaplacianKernel) multiplies(_ *float64) (func(dst, x, z []float64), bool) {
+	return func(dst, x, z []float64) {
+		for j := range dst {
+			dst[j] *= math.Exp(-k.Gamma * math.Abs(x[j]-z[j]))
+		}
+	}, true
 }

@@ -85,3 +85,7 @@ func (k NamedKernel) offset(x, mean []float64) (h float64, linear, ok bool) {
 func (k NamedKernel) spectral() ([]spectralTerm, bool) { return spectral(k.K) }
 
 func (k NamedKernel) slopes() (slopes, bool) { return slopesOf(k.K) }
+
+func (k NamedKernel) multiplies(scale *float64) (func(dst, x, z []float64), bool) {
+	return factorsOf(k.K, scale)
+}

@@ -145,3 +145,9 @@ func (k ProductKernel) slopes() (slopes, bool) {
 		return float64(a.value * b.value)
 	})
 }
+
+func (k ProductKernel) multiplies(scale *float64) (func(dst, x, z []float64), bool) {
+	a, okA := factorsOf(k.A, scale)
+	b, okB := factorsOf(k.B, scale)
+	return func(dst, x, z []float64) { a(dst, x, z); b(dst, x, z) }, okA && okB
+}

@@ -80,3 +80,12 @@ func (k GaussianKernel) AddFrequency(rng *rand.Rand, omega []float64) {
 func (k GaussianKernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
 	return gaussianSlopes(nil, k.Gamma)(byX, byZ, both, x, z)
 }
+
+func (k GaussianKernel) multiplies(_ *float64) (func(dst, x, z []float64), bool) {
+	return func(dst, x, z []float64) {
+		for j := range dst {
+			e := x[j] - z[j]
+			dst[j] *= math.Exp(-k.Gamma * e * e)
+		}
+	}, true
+}

@@ -167,3 +167,8 @@ func (k ScaleKernel) slopes() (slopes, bool) {
 		return float64(k.C * v)
 	}, ok
 }
+
+func (k ScaleKernel) multiplies(scale *float64) (func(dst, x, z []float64), bool) {
+	*scale *= k.C
+	return factorsOf(k.K, scale)
+}

@@ -115,3 +115,12 @@ func (k SquaredExponentialKernel) AddFrequency(rng *rand.Rand, omega []float64) 
 func (k SquaredExponentialKernel) EvalSlopes(byX, byZ, both, x, z []float64) float64 {
 	return gaussianSlopes(nil, k.Gamma())(byX, byZ, both, x, z)
 }
+
+func (k SquaredExponentialKernel) multiplies(_ *float64) (func(dst, x, z []float64), bool) {
+	return func(dst, x, z []float64) {
+		for j := range dst {
+			e := (x[j] - z[j]) / k.Length
+			dst[j] *= math.Exp(-e * e / 2)
+		}
+	}, true
+}

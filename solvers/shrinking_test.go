@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math"
-	"slices"
 	"testing"
 	"time"
 
@@ -38,11 +37,15 @@ func TestShrinking(t *testing.T) {
 				if left && it.Active == n {
 					wrong++
 				}
-				if left = it.Active < n; left != (it.F == nil) {
-					t.Errorf("%s, %s: iteration %d has %d of %d points active and F of length %d", name, m.Name(), it.Iteration, it.Active, n, len(it.F))
+				left = it.Active < n
+				if it.F == nil && !it.Partial {
+					t.Errorf("%s, %s: iteration %d has no F", name, m.Name(), it.Iteration)
 				}
-				if f := p.F(it.Alpha); it.F != nil && slices.ContainsFunc(it.Working, func(i int) bool { return math.Abs(f[i]-it.F[i]) > 1e-7 }) {
-					t.Errorf("%s, %s: iteration %d has a wrong F", name, m.Name(), it.Iteration)
+				for i, f := range p.F(it.Alpha) {
+					if it.F != nil && math.Abs(f-it.F[i]) > 1e-7 {
+						t.Errorf("%s, %s: iteration %d has a wrong F", name, m.Name(), it.Iteration)
+						break
+					}
 				}
 			}}
 			r := solve(t, p, m, s)
