@@ -147,7 +147,6 @@ func (a ApproximateClassifier) prepare() (*task, error) {
 	case t.weights != nil && t.weights.sample != nil:
 		return nil, bad("SampleWeights", "approximations have weights of classes only; leave SampleWeights out")
 	}
-	a.of = t.Classifier
 	return t, a.how.check(t)
 }
 

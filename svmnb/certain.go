@@ -33,7 +33,6 @@ type certainty struct {
 	x     points.Points
 	share float64
 	m     *machine
-	line  float64
 }
 
 // Met is that of a criterion without a run, which knows nothing.

@@ -336,17 +336,15 @@ func (t *task) multipliers(at []int, coef []float64, found bool) []float64 {
 	twins := map[string][]int{} // the points that equal a support vector, where more than one has α there
 	x := points.Of(t.data)
 	for k, i := range at {
-		key := ""
 		if t.y[i]*coef[k] < 0 || alpha[i] > 0 {
 			if len(twins) == 0 {
 				for r := range x.N() {
-					key := string(rowKey(x, r, 0))
-					twins[key] = append(twins[key], r)
+					twin := rowKey(x, r, 0)
+					twins[string(twin)] = append(twins[string(twin)], r)
 				}
 			}
-			key = string(rowKey(x, i, 0))
 			best := -1
-			for _, r := range twins[key] {
+			for _, r := range twins[string(rowKey(x, i, 0))] {
 				if t.y[r]*coef[k] > 0 && (best < 0 || alpha[r] < alpha[best]) {
 					best = r
 				}

@@ -58,13 +58,14 @@ func (t *processTask) optimiseByProbes(ctx context.Context) (*Optimisation, *pro
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	learned, o, err := t.part(most).roughly(ctx)
+	_, o, err := t.part(most).roughly(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	o.Part = most
 	values := o.End().Values
-	if learned, err = t.with(values); err != nil {
+	learned, err := t.with(values)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	sides := [][]float64{t.y}

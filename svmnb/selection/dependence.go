@@ -199,7 +199,7 @@ func (d *Dependence) Chart() (_ *display.Chart, err error) {
 	data := figure.DependenceData{Problem: fmt.Sprintf("%v · %s", d.Model.Kernel(), d.Data.Name), Feature: d.Feature, Measure: d.Measure, At: d.At, Each: d.Each, Mean: d.Means()}
 	j := slices.Index(features(d.Data), d.Feature)
 	for _, i := range d.Rows[:min(len(d.Rows), 200)] {
-		v := math.NaN()
+		var v float64
 		if d.Data.Table != nil {
 			v = d.Data.Table.Columns[j].Values[i]
 		} else {

@@ -101,8 +101,7 @@ func field(n int, seed uint64) (*datasets.Dataset, error) {
 }
 
 func spatial(ctx context.Context, n, m int, learn bool, exact int) error {
-	var at clock
-	at = clock(time.Now())
+	at := clock(time.Now())
 	train, err := field(n, 1)
 	if err != nil {
 		return err
