@@ -123,7 +123,9 @@ func TestScaledColumns(t *testing.T) {
 		// Magnitudes at which squares would under- or overflow.
 		size := math.Pow(10, float64(rapid.IntRange(-200, 200).Draw(t, "exponent")))
 		for _, row := range d.X {
-			row[0] *= size
+			if row[0] *= size; math.Abs(row[0]) < 1e-290 {
+				row[0] = 0 // numbers near the smallest ones have few bits
+			}
 		}
 		standard, scaled := d.Standardised(), d.Scaled()
 		if err := standard.Check(); err != nil {

@@ -52,14 +52,15 @@ func radialSlopes(weights []float64, of func(s float64) (g, first, second float6
 			byX[i] = e * weight(i)
 		}
 		g, first, second := of(s)
+		first, second = float64(2*float64(first)), float64(4*float64(second))
 		for i, u := range byX {
 			for j, v := range byX {
-				both[i*d+j] = float64(-4 * second * float64(u*v))
+				both[i*d+j] = float64(-second * float64(u*v))
 			}
-			both[i*d+i] -= float64(2 * first * float64(weight(i)*weight(i)))
+			both[i*d+i] -= float64(first * float64(weight(i)*weight(i)))
 		}
 		for i, u := range byX {
-			byX[i] = float64(2 * first * u)
+			byX[i] = float64(first * u)
 			byZ[i] = -byX[i]
 		}
 		return g

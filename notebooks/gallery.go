@@ -204,6 +204,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			}},
 			{"components", "Components ComponentsNamed", `gp.ComponentsNamed("trend", "season").Of(co2())`, func() (*display.Chart, error) { return gp.ComponentsNamed("trend", "season").Of(co2()) }},
 			{"relevance", "Relevance", "gp.Relevance.Of(sugar())", func() (*display.Chart, error) { return gp.Relevance.Of(sugar()) }},
+			{"evidence-bounds", "EvidenceBounds", "gp.EvidenceBounds.Of(motorcycle.Inducing(20).MustFit())", func() (*display.Chart, error) {
+				return gp.EvidenceBounds.Of(motorcycle.Inducing(20).MustFit())
+			}},
 			{"probability", "Probability", "gp.Probability.Of(gp.Classify(datasets.Moons(120, 0.2, 42)).EP().Optimise().MustFit())", func() (*display.Chart, error) {
 				return gp.Probability.Of(gp.Classify(datasets.Moons(120, 0.2, 42)).EP().Optimise().MustFit())
 			}},

@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"gonum.org/v1/gonum/integrate/quad"
-
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/kernels"
@@ -223,8 +221,7 @@ func (g *game) prepare(ctx context.Context, x, background datasets.Points) error
 		return nil
 	}
 	d := len(g.x[0])
-	g.nodes, g.share = make([]float64, (d+1)/2), make([]float64, (d+1)/2)
-	quad.Legendre{}.FixedLocations(g.nodes, g.share, 0, 1)
+	g.nodes, g.share = gaussLegendre((d + 1) / 2)
 	if need := 8 * int64(len(g.behind)) * int64(len(g.vectors)) * int64(d); need > 1<<30 {
 		return arguments.Wrong("Shapley", float64(len(g.behind)), "%d background points with %d support vectors of %d features need %.1f GiB of memory; take fewer background points", len(g.behind), len(g.vectors), d, float64(need)/(1<<30))
 	}
@@ -238,6 +235,27 @@ func (g *game) prepare(ctx context.Context, x, background datasets.Points) error
 		}
 	}
 	return nil
+}
+
+// gaussLegendre returns the n nodes in (0, 1), and their weights, that integrate polynomials of degree
+// 2n − 1 exactly. The nodes are the zeros of Legendre's polynomial P_n, by Newton's method.
+func gaussLegendre(n int) (nodes, weights []float64) {
+	for i := range n {
+		x, slope := math.Cos(math.Pi*(float64(i)+0.75)/(float64(n)+0.5)), 0.0
+		for range 100 {
+			p, before := 1.0, 0.0
+			for k := range n {
+				p, before = (float64(2*k+1)*x*p-float64(k)*before)/float64(k+1), p
+			}
+			slope = float64(n) * (x*p - before) / (x*x - 1)
+			step := p / slope
+			if x -= step; math.Abs(step) < 1e-16 {
+				break
+			}
+		}
+		nodes, weights = append(nodes, (1+x)/2), append(weights, 1/((1-x*x)*slope*slope))
+	}
+	return nodes, weights
 }
 
 // base returns the value when no feature is known.

@@ -215,7 +215,13 @@
         box.style.cssText = 'display:flex;flex-wrap:wrap;gap:.3em 1.6em;align-items:center;padding:.4em 0;font-size:14px';
         // A key that is pressed here is no command to the notebook, whose arrow keys go to another cell.
         box.setAttribute('data-lm-suppress-shortcuts', 'true'); // JupyterLab
-        box.onkeydown = function (e) { e.stopPropagation(); }; // classic Jupyter
+        // Classic Jupyter and Notebook 7 hear keys before the box does, so the window stops them.
+        var page = false;
+        w.addEventListener('keydown', function keep(e) {
+          if (box.contains(e.target)) e.stopPropagation();
+          if (page && !box.isConnected) w.removeEventListener('keydown', keep, true);
+          page = page || box.isConnected;
+        }, true);
         spec.dials.forEach(function (d, i) {
           var label = make(box, 'label', d.name, 'align-items:center;gap:.5em;white-space:nowrap;margin:0'), input = make(label, 'input', '', 'width:11em'), out = make(label, 'output', '', 'min-width:4em;font-variant-numeric:tabular-nums');
           input.type = 'range';
