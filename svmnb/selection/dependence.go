@@ -217,14 +217,7 @@ func (d *Dependence) Chart() (_ *display.Chart, err error) {
 }
 
 // Show displays the chart in the cell's output.
-func (d *Dependence) Show() {
-	chart, err := d.Chart()
-	if err != nil {
-		display.Show(err)
-		return
-	}
-	display.Show(chart)
-}
+func (d *Dependence) Show() { showChart(d.Chart()) }
 
 // Table lists the values of the feature with the mean, the smallest and the largest value of the
 // model; see [display.Table].

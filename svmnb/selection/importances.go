@@ -293,14 +293,7 @@ func (i *Importance) finding() string {
 }
 
 // Show displays the chart in the cell's output.
-func (i *Importance) Show() {
-	chart, err := i.Chart()
-	if err != nil {
-		display.Show(err)
-		return
-	}
-	display.Show(chart)
-}
+func (i *Importance) Show() { showChart(i.Chart()) }
 
 // Table lists the features, the largest mean loss first; see [display.Table].
 func (i *Importance) Table() *display.Sheet {
@@ -324,4 +317,13 @@ func (i *Importance) Table() *display.Sheet {
 		t.Numbers("standard deviation", learn.Chosen(sd, order))
 		return nil
 	})
+}
+
+// showChart displays a chart, or the error that it could not be drawn.
+func showChart(chart *display.Chart, err error) {
+	if err != nil {
+		display.Show(err)
+		return
+	}
+	display.Show(chart)
 }

@@ -55,8 +55,8 @@ const permutations = 200
 //
 //	φ_j = Σ_i α_i (p_j − q_j) ∫₀¹ Π_{l≠j} (t p_l + (1−t) q_l) dt,
 //
-// because a set of s other features has the weight ∫ t^s (1−t)^(d−1−s) dt. The integrand is a
-// polynomial, so d/2 Gauss–Legendre nodes compute it exactly, in O(d²) operations for each support
+// since the average over all orders gives a set of s other features the weight
+// s!(d−1−s)!/d! = ∫₀¹ t^s (1−t)^(d−1−s) dt. The integrand is a polynomial, so d/2 Gauss–Legendre nodes compute it exactly, in O(d²) operations for each support
 // vector and background point. Without a background (nil), absent features are left out of the
 // kernel's product, q_l = 1; this is the game of arXiv 2505.16516.
 //
@@ -458,14 +458,7 @@ func (a *Attribution) sides() [2]string {
 }
 
 // Show displays the chart in the cell's output.
-func (a *Attribution) Show() {
-	chart, err := a.Chart()
-	if err != nil {
-		display.Show(err)
-		return
-	}
-	display.Show(chart)
-}
+func (a *Attribution) Show() { showChart(a.Chart()) }
 
 // Table lists the features, the largest mean absolute value first; see [display.Table]. For one
 // point it has the Shapley values themselves.
