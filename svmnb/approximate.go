@@ -19,6 +19,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/landmarks"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -350,7 +351,7 @@ func (s Subsample) train(ctx context.Context, t *task) (*approximated, error) {
 
 func (p Parts) train(ctx context.Context, t *task) (*approximated, error) {
 	rng := rand.New(rand.NewPCG(p.Seed, 0x9a7))
-	_, nearest, err := spread(ctx, t, p.Number, rng)
+	_, nearest, err := landmarks.Spread(ctx, points.Of(t.data), t.kernel, t.problem.K.Diag(), p.Number, rng)
 	if err != nil {
 		return nil, err
 	}

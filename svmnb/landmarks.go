@@ -3,13 +3,13 @@ package svmnb
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/chol"
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/landmarks"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 )
 
@@ -48,7 +48,7 @@ func (c Choice) choose(ctx context.Context, t *task, m int, seed uint64) ([]int,
 	rng := rand.New(rand.NewPCG(seed, 0x1a2d))
 	switch c {
 	case KMeans:
-		at, _, err := spread(ctx, t, m, rng)
+		at, _, err := landmarks.Spread(ctx, points.Of(t.data), t.kernel, t.problem.K.Diag(), m, rng)
 		return at, err
 	case Leverage:
 		return leveraged(ctx, t, m, rng)
@@ -56,56 +56,6 @@ func (c Choice) choose(ctx context.Context, t *task, m int, seed uint64) ([]int,
 		return pivots(ctx, t, m, rng)
 	}
 	return rng.Perm(t.data.N())[:m], nil
-}
-
-// spread draws m points as k-means++ does, and returns for each point the number of the nearest.
-func spread(ctx context.Context, t *task, m int, rng *rand.Rand) (at, nearest []int, err error) {
-	n := t.data.N()
-	diag := t.problem.K.Diag()
-	distance := make([]float64, n)
-	for i := range distance {
-		distance[i] = math.Inf(1)
-	}
-	nearest = make([]int, n)
-	row := make([]float64, n)
-	next := rng.IntN(n)
-	for len(at) < m {
-		if ctx.Err() != nil {
-			return nil, nil, context.Cause(ctx)
-		}
-		k := len(at)
-		at = append(at, next)
-		clear(row)
-		one := points.Of(t.data).Some([]int{next})
-		points.Of(t.data).AddTimes([][]float64{row}, one.Basis(t.kernel), [][]float64{{1}})
-		total := 0.0
-		for i, v := range row {
-			if d := max(0, diag[i]+diag[next]-2*v); d < distance[i] {
-				distance[i], nearest[i] = d, k
-			}
-			total += distance[i]
-		}
-		distance[next] = 0
-		if !(total > 0) {
-			return at, nearest, nil
-		}
-		next = drawn(distance, total, rng)
-	}
-	return at, nearest, nil
-}
-
-// drawn returns an index with a probability in proportion to its weight.
-func drawn(weight []float64, total float64, rng *rand.Rand) int {
-	mark, last := rng.Float64()*total, 0
-	for i, w := range weight {
-		if w > 0 {
-			last = i
-			if mark -= w; mark < 0 {
-				break
-			}
-		}
-	}
-	return last
 }
 
 // factored returns the Cholesky factor of a positive definite matrix, of which the lower half is
@@ -213,20 +163,9 @@ func pivots(ctx context.Context, t *task, m int, rng *rand.Rand) ([]int, error) 
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	asked := &asking{Gram: gram}
-	if _, err := chol.Pivoted(ctx, asked, m, 0); err != nil {
+	at, err := landmarks.Greedy(ctx, gram, m, 0)
+	if err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	return pick(pool, asked.rows), nil
-}
-
-// asking is a kernel matrix that notes which rows were asked for.
-type asking struct {
-	*kernels.Gram
-	rows []int
-}
-
-func (a *asking) Row(i int) []float64 {
-	a.rows = append(a.rows, i)
-	return a.Gram.Row(i)
+	return pick(pool, at), nil
 }

@@ -200,7 +200,7 @@ func (c *cg) multiply(ctx context.Context, from func(r *cgRun)) error {
 	for _, r := range c.runs {
 		from(r)
 	}
-	return c.s.times(ctx, c.y, c.x)
+	return c.s.Times(ctx, c.y, c.x)
 }
 
 func (c *cg) begin() {

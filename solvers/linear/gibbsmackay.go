@@ -64,7 +64,7 @@ func (c *cg) stepSecond(ctx context.Context, busy func(j int) bool) error {
 	if len(c.x) == 0 {
 		return nil
 	}
-	if err := c.s.times(ctx, c.y, c.x); err != nil {
+	if err := c.s.Times(ctx, c.y, c.x); err != nil {
 		return err
 	}
 	for j, r := range c.runs {

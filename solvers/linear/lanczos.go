@@ -263,7 +263,7 @@ func (s *System) missing(ctx context.Context) (float64, error) {
 			v[i] /= length
 		}
 		basis = append(basis, append([]float64(nil), v...))
-		if err := s.times(ctx, [][]float64{w}, [][]float64{v}); err != nil {
+		if err := s.Times(ctx, [][]float64{w}, [][]float64{v}); err != nil {
 			return 0, err
 		}
 		diag = append(diag, inner(v, w))

@@ -117,7 +117,7 @@ func (m *mixed) improve(ctx context.Context) (good bool, err error) {
 				u.h[i] = z + u.rz/before*u.h[i]
 			}
 		}
-		if err := m.s.times(ctx, ah, h); err != nil {
+		if err := m.s.Times(ctx, ah, h); err != nil {
 			return false, err
 		}
 		for _, u := range busy {

@@ -183,7 +183,7 @@ func (c *cg) times(ctx context.Context, y, x [][]float64) error {
 	if c.k != nil {
 		return c.k.times(ctx, c.s, y, x)
 	}
-	return c.s.times(ctx, y, x)
+	return c.s.Times(ctx, y, x)
 }
 
 // least returns θ', the θ for the matrix by which passes multiply.

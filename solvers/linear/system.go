@@ -87,9 +87,11 @@ func (s *System) floor(i int, k float64) float64 {
 	return max(0, s.noise(i)-float64(s.K.Dim())*0x1p-52*k)
 }
 
-// times sets y_j = A x_j for all j in one pass over K: each value is computed once, and used for
-// all j. It looks at ctx after some rows at the most.
-func (s *System) times(ctx context.Context, y, x [][]float64) error {
+// Times sets y_j = A x_j for all j, vectors of n numbers, in one pass over K in double precision:
+// each value is computed once, and used for all j. When ctx ends, which it looks for after some
+// rows at the most, y has a part of the products, and the error is context.Cause(ctx). K and the
+// numbers must be valid, as those that Solve has accepted; see Check.
+func (s *System) Times(ctx context.Context, y, x [][]float64) error {
 	if k, ok := s.K.(timer); ok {
 		if done, err := k.Times(ctx, y, x); done || err != nil {
 			for j, v := range x {

@@ -73,7 +73,7 @@ func (w *widrowHoff) Step(ctx context.Context, settled []bool) (done bool, err e
 		for j := range ax {
 			ax[j] = make([]float64, len(w.rate))
 		}
-		if err := w.s.times(ctx, ax, w.x); err != nil {
+		if err := w.s.Times(ctx, ax, w.x); err != nil {
 			return false, err
 		}
 		for j, v := range ax {

@@ -306,7 +306,7 @@ func (t *classTask) optimise(ctx context.Context) (*ClassifierFit, error) {
 }
 
 // at solves for other hyperparameters; a classifier has no inducing points.
-func (t *classTask) at(ctx context.Context, values []float64, _ [][]float64) (*ClassifierFit, float64, error) {
+func (t *classTask) at(ctx context.Context, values []float64, _ *keptFit) (*ClassifierFit, float64, error) {
 	k, err := kernels.WithHyperparameters(t.kernel, values)
 	if err != nil {
 		return nil, 0, err

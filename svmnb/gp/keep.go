@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -124,13 +125,15 @@ func (t *processTask) key() []byte {
 type keptFit struct {
 	Optimisation Optimisation
 	Inducing     [][]float64 // of a sparse process
+	Chosen       [][]float64 // where OptimiseInducing found them
+	Lower        float64     // its bound, which may be above that of the last ascent
 }
 
 // keptTask is a checked description of an approximate process.
 type keptTask[F approximated] interface {
-	// at returns the fit with these hyperparameters, through these inducing points if there are any
-	// and otherwise through new ones, and its evidence.
-	at(ctx context.Context, values []float64, inducing [][]float64) (F, float64, error)
+	// at returns the fit with these hyperparameters and its evidence. A sparse process takes the inducing
+	// points of kept, or chooses new ones if that is nil.
+	at(ctx context.Context, values []float64, kept *keptFit) (F, float64, error)
 
 	hyperparameters() ([]Partial, error)
 }
@@ -157,8 +160,8 @@ func keep[F approximated](t keptTask[F], text string, data *datasets.Dataset, so
 		file := kept.File(dir, key)
 		var k keptFit
 		if o := &k.Optimisation; kept.Decode(file, key, &k) && o.sound() && len(o.Names) == len(start) {
-			f, v, err := t.at(ctx, o.End().Values, k.Inducing)
-			if err == nil && math.Abs(v-o.End().Evidence) <= 1e-9*(1+math.Abs(v)) {
+			f, v, err := t.at(ctx, o.End().Values, &k)
+			if err == nil && math.Abs(v-cmp.Or(k.Lower, o.End().Evidence)) <= 1e-9*(1+math.Abs(v)) {
 				for i, h := range start {
 					o.Names[i] = h.Name // the file may be older than the names of the features
 				}
@@ -233,12 +236,12 @@ func (p SparseProcess) Keep() *SparseFit {
 			return nil, err
 		}
 		t.show = show
-		return keep(t, fmt.Sprintf("Inducing %d %#v %v %v %v %d %d %v", p.m, t.kernel, t.noise, t.mean, t.scaled, t.restarts, t.seed, t.said()), t.data, func(ctx context.Context) (*SparseFit, *keptFit, error) {
+		return keep(t, fmt.Sprintf("Inducing %d %v %d %v %v %#v %v %v %v %d %d %v", p.m, p.choice, p.seed, p.moves, p.cglb, t.kernel, t.noise, t.mean, t.scaled, t.restarts, t.seed, t.said()), t.data, func(ctx context.Context) (*SparseFit, *keptFit, error) {
 			f, err := t.solve(ctx)
 			if err != nil {
 				return f, nil, err
 			}
-			return f, &keptFit{*f.Optimisation, f.Inducing}, nil
+			return f, &keptFit{*f.Optimisation, f.Inducing, f.Chosen, f.Lower}, nil
 		})(ctx)
 	})
 }

@@ -51,6 +51,13 @@ func TestKeepApproximate(t *testing.T) {
 			return f.Optimisation, f.LogMarginalLikelihood()
 		},
 		"sparse": func() (*Optimisation, float64) { f := sinc.Inducing(8).Keep(); return f.Optimisation, f.Lower },
+		"moving": func() (*Optimisation, float64) {
+			f := sinc.Inducing(5).By(KMeans, 1).OptimiseInducing().CGLB().Keep()
+			if len(f.Chosen) != 5 {
+				t.Errorf("began at %v", f.Chosen)
+			}
+			return f.Optimisation, f.Lower
+		},
 		"outputs": func() (*Optimisation, float64) {
 			p, y := outputs(10, 2)
 			f := p.Optimise().Outputs(y).Coregionalise().Keep()

@@ -249,7 +249,7 @@ func (t *latentTask) optimise(ctx context.Context) (*LatentFit, error) {
 }
 
 // at solves for other hyperparameters; a latent process has no inducing points.
-func (t *latentTask) at(ctx context.Context, values []float64, _ [][]float64) (*LatentFit, float64, error) {
+func (t *latentTask) at(ctx context.Context, values []float64, _ *keptFit) (*LatentFit, float64, error) {
 	other, err := t.with(values)
 	if err != nil {
 		return nil, 0, err

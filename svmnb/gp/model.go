@@ -200,7 +200,7 @@ func (q *gaussian) curvatures() []float64 {
 }
 
 // Model returns what predictions need of the process: its inducing points and coefficients, and a
-// matrix for the variances. Values of the model equal the means of Predict, bit for bit;
+// matrix for the variances; with [SparseProcess.CGLB] all its points too. Values of the model equal the means of Predict, bit for bit;
 // [PosteriorOf] computes variances from it.
 //
 // The model of an empty fit is nil.
@@ -213,7 +213,11 @@ func (f *SparseFit) Model() *model.Model {
 		a.Square = append(a.Square, row[:i+1])
 	}
 	p := &machines.ProcessPart{Scale: f.task.scale, Noise: []float64{f.task.noise}, Approximation: a}
-	return modelOf(machines.ProcessKind, f.task.data, f.task.kernel, f.Inducing, f.task.offset, p, f.coef)
+	x := f.Inducing
+	if f.solved != nil {
+		x = slices.Concat(x, f.task.data.X)
+	}
+	return modelOf(machines.ProcessKind, f.task.data, f.task.kernel, x, f.task.offset, p, f.coef)
 }
 
 // inducing is the name of the approximation of a sparse process in a model.
@@ -335,18 +339,19 @@ func restore(ctx context.Context, m *machines.Machines) (any, error) {
 		task.noise = p.Noise[0]
 	}
 	if a.Of == inducing {
-		if len(a.Square) != len(x) || len(a.Second) != len(x) || len(p.Noise) != 1 {
+		z := x[:min(len(x), len(a.Square))] // CGLB has the training points after them
+		if len(z) == 0 || len(a.Square) != len(z) || len(a.Second) != len(z) || len(p.Noise) != 1 {
 			return nil, wrong("matrix")
 		}
-		f := &SparseFit{Inducing: x, task: task, basis: kernels.Against(m.Kernel, x), c: a.Second, coef: coef, jitter: a.Jitter}
-		k, err := gramOf(ctx, m.Kernel, x)
+		f := &SparseFit{Inducing: z, task: &sparseTask{processTask: task}, basis: kernels.Against(m.Kernel, z), c: a.Second, means: kernels.Against(m.Kernel, x), coef: coef, jitter: a.Jitter}
+		k, err := gramOf(ctx, m.Kernel, z)
 		if err != nil {
 			return nil, err
 		}
-		if f.own, err = (linear.Cholesky{}).Factor(ctx, &linear.System{K: k, Noise: slices.Repeat([]float64{a.Jitter}, len(x))}); err != nil {
+		if f.own, err = (linear.Cholesky{}).Factor(ctx, &linear.System{K: k, Noise: slices.Repeat([]float64{a.Jitter}, len(z))}); err != nil {
 			return nil, err
 		}
-		f.b = &matrix{rows: several(len(x), len(x)), diag: make([]float64, len(x))}
+		f.b = &matrix{rows: several(len(z), len(z)), diag: make([]float64, len(z))}
 		for i, row := range a.Square {
 			copy(f.b.rows[i], row)
 			for j, v := range row {

@@ -67,6 +67,8 @@ const (
 	climb = 500  // most iterations of an ascent
 	reach = 1e5  // largest factor by which a hyperparameter may move from its start
 	edge  = 0.02 // largest distance from a bound, in ln θ, that counts as at the bound
+
+	manyVariables = 200 // number of variables above which a matrix of their pairs costs too much
 )
 
 // optimise maximises the log marginal likelihood, plus the log density of the priors, over
@@ -142,7 +144,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 				x[i] = v.within(v.start + (2*rng.Float64()-1)*math.Ln10)
 			}
 		}
-		a := climbFrom(ctx, f, x, intervals)
+		a := climbFrom(ctx, f, x, intervals, climb)
 		if len(a.Path) == 0 {
 			continue // A is not positive definite at this start
 		}
@@ -183,11 +185,12 @@ func (t *processTask) climbable() error {
 // climbing returns how many bytes a step of an ascent over n points takes.
 func climbing(n int) float64 { return 2 * linear.Cholesky{}.Memory(n, 1) }
 
-// climbFrom maximises f from x by gonum's BFGS. Since BFGS has no bounds, it gets unbounded
+// climbFrom maximises f from x by gonum's BFGS, in at most so many iterations; with many variables by
+// L-BFGS. Since BFGS has no bounds, it gets unbounded
 // variables u with x = centre + L tanh(u/L), L being half of the interval of x. Near the
 // centre, u and x − centre are nearly the same; at a bound, the derivative with respect to u
 // vanishes. The test for convergence therefore uses the derivatives with respect to x.
-func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool), x []float64, intervals []interval) Ascent {
+func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool), x []float64, intervals []interval, most int) Ascent {
 	p := len(x)
 	a := Ascent{Status: solvers.Exhausted}
 	var at, grad []float64 // the last u at which f was evaluated, and the gradient of −f with respect to u there
@@ -242,7 +245,7 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool
 		},
 	}
 	settings := &optimize.Settings{
-		MajorIterations: climb, Converger: optimize.NeverTerminate{},
+		MajorIterations: most, Converger: optimize.NeverTerminate{},
 		Recorder: recorder(func(u []float64) {
 			evaluate(u)
 			a.Path = append(a.Path, here)
@@ -250,8 +253,12 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool
 	}
 	var res *optimize.Result
 	if p > 0 && !arrived {
+		var method optimize.Method = &optimize.BFGS{}
+		if p > manyVariables {
+			method = &optimize.LBFGS{}
+		}
 		// An error means that a line search could not continue; the path has the result.
-		res, _ = optimize.Minimize(problem, u, settings, &optimize.BFGS{})
+		res, _ = optimize.Minimize(problem, u, settings, method)
 	}
 	// The best point may be inside a line search and not yet in the path.
 	if k := len(a.Path); k == 0 || best.height() > a.Path[k-1].height() {
@@ -414,7 +421,7 @@ func ascend(ctx context.Context, o *Optimisation, intervals []interval, restarts
 		a := climbFrom(ctx, func(grad, x []float64) (AscentPoint, bool) {
 			o.Evaluations++
 			return evaluate(grad, x)
-		}, x, intervals)
+		}, x, intervals, climb)
 		if len(a.Path) == 0 {
 			continue // there is no evidence at this start
 		}

@@ -159,7 +159,7 @@ func (t *multiTask) optimise(ctx context.Context) (*MultiFit, error) {
 }
 
 // at solves for other hyperparameters; there are no inducing points.
-func (t *multiTask) at(ctx context.Context, values []float64, _ [][]float64) (*MultiFit, float64, error) {
+func (t *multiTask) at(ctx context.Context, values []float64, _ *keptFit) (*MultiFit, float64, error) {
 	other, err := t.with(values)
 	if err != nil {
 		return nil, 0, err

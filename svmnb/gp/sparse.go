@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/datasets"
-	"github.com/svmnb/svmnb/internal/chol"
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
@@ -30,24 +29,40 @@ import (
 type SparseProcess struct {
 	process Process
 	m       int
+	choice  Choice
+	seed    uint64
+	moves   bool // OptimiseInducing
+	cglb    bool
 }
 
 // Inducing makes p a sparse process through m of its points, the inducing points. They are
-// chosen greedily: each is the one that the points before it determine worst (pivoted
-// Cholesky). There are fewer if these determine all others.
+// chosen greedily unless [SparseProcess.By] says otherwise, and [SparseProcess.OptimiseInducing]
+// moves them. There are fewer if these determine all others.
 //
 // The evidence has a lower bound, which is exact if the inducing points determine f at all
 // points, and which Optimise maximises; after it, the points are chosen again, until that no
-// longer helps. There is an upper bound too. Kernel, NoiseVariance, ConstantMean, ZeroMean,
+// longer helps. There is an upper bound too. [SparseProcess.CGLB] makes both closer. Kernel, NoiseVariance, ConstantMean, ZeroMean,
 // NormaliseTargets, Optimise, Restarts, Bound and priors have their meaning; a method, Stop and
 // Memory have none. Fit returns an *ArgumentError for LinearMean, NoiseVariances or a noise of 0.
 func (p Process) Inducing(m int) SparseProcess {
 	p.faults.Said("Inducing", arguments.WrongIf(m < 1, "Inducing", float64(m), "the number of inducing points is %d; it must be positive", m))
-	return SparseProcess{p, m}
+	return SparseProcess{process: p, m: m}
 }
 
 // String returns the Go expression of the description.
-func (p SparseProcess) String() string { return fmt.Sprintf("%v.Inducing(%d)", p.process, p.m) }
+func (p SparseProcess) String() string {
+	s := fmt.Sprintf("%v.Inducing(%d)", p.process, p.m)
+	if p.choice != Greedy {
+		s += fmt.Sprintf(".By(gp.%v, %d)", p.choice, p.seed)
+	}
+	if p.moves {
+		s += ".OptimiseInducing()"
+	}
+	if p.cglb {
+		s += ".CGLB()"
+	}
+	return s
+}
 
 // Fit finds the approximate posterior, after finding the hyperparameters if Optimise was set.
 // When ctx ends early, the error wraps context.Cause(ctx), and the fit is nil unless Optimise
@@ -73,7 +88,7 @@ func (p SparseProcess) run(ctx context.Context, show func(line string, last bool
 // sparseTask is a checked SparseProcess with all defaults filled in.
 type sparseTask struct {
 	*processTask
-	m int
+	of SparseProcess // how the inducing points are chosen, and which bound is meant
 }
 
 func (p SparseProcess) prepare() (*sparseTask, error) {
@@ -92,35 +107,42 @@ func (p SparseProcess) prepare() (*sparseTask, error) {
 	if !t.oneNoise() {
 		return nil, arguments.Wrong("Inducing", t.noise, "a sparse process needs one positive variance of the noise; say NoiseVariance")
 	}
+	if _, ok := kernels.Slopes(t.kernel); p.moves && !ok {
+		return nil, arguments.Wrong("OptimiseInducing", math.NaN(), "the derivatives of %v by the points are not known; take SquaredExponential, ARD, Matern32, Matern52 or sums and products of these, or leave OptimiseInducing out", t.kernel)
+	}
 	t.method, t.named = p.process.method, p.process.named
-	return &sparseTask{t, p.m}, nil
+	return &sparseTask{t, p}, nil
+}
+
+// with returns t with other values of its hyperparameters.
+func (t *sparseTask) with(values []float64) (*sparseTask, error) {
+	other, err := t.processTask.with(values)
+	return &sparseTask{other, t.of}, err
 }
 
 func (t *sparseTask) solve(ctx context.Context) (*SparseFit, error) {
 	began := time.Now()
-	f, err := t.sparse(ctx, t.m)
+	f, err := t.sparse(ctx)
 	if f != nil {
-		f.Description.m, f.Elapsed = t.m, time.Since(began)
+		f.Elapsed = time.Since(began)
 	}
 	return f, err
 }
 
-// at solves for other hyperparameters, and through other inducing points unless z is nil.
-func (t *sparseTask) at(ctx context.Context, values []float64, z [][]float64) (*SparseFit, float64, error) {
+// at solves for other hyperparameters, and through other inducing points unless kept is nil.
+func (t *sparseTask) at(ctx context.Context, values []float64, kept *keptFit) (f *SparseFit, lower float64, err error) {
 	other, err := t.with(values)
 	if err != nil {
 		return nil, 0, err
 	}
-	var f *SparseFit
-	if z == nil {
-		f, err = other.through(ctx, t.m)
-	} else {
-		f, err = other.throughPoints(ctx, z)
+	if kept == nil {
+		f, err = other.through(ctx)
+	} else if f, err = other.throughPoints(ctx, kept.Inducing); err == nil {
+		f.Chosen = kept.Chosen
 	}
 	if err != nil {
 		return nil, 0, err
 	}
-	f.Description.m = t.m
 	return f, f.Lower, nil
 }
 
@@ -131,50 +153,63 @@ type SparseFit struct {
 	Description SparseProcess
 
 	// Lower and Upper are bounds of the log marginal likelihood of the exact process, in nats, that
-	// hold up to rounding: Titsias's (2009, eq. 9; 2014).
+	// hold up to rounding: Titsias's (2009, eq. 9; 2014), or those of [SparseProcess.CGLB].
 	Lower, Upper float64
 
 	Inducing     [][]float64 // the inducing points, d features each
+	Chosen       [][]float64 // where OptimiseInducing found them; otherwise nil
 	Elapsed      time.Duration
 	Optimisation *Optimisation // how the hyperparameters were found; its Evidence is Lower; nil without Optimise
 
-	task     *processTask
+	task     *sparseTask
 	basis    *kernels.Basis
 	own      *linear.CholeskyFactor // L L' = K_mm
 	v        [][]float64            // rows v_i = L⁻¹k_m(x_i)
 	factor   *linear.CholeskyFactor // of B = I + Σ v_i v_i'/σ²
 	b        *matrix
-	c        []float64 // M⁻¹ Σ v_i y_i/σ², where B = MM'
-	coef     []float64 // L⁻ᵀM⁻ᵀc, so that the mean of f is k_m'coef
-	jitter   float64   // that was added to the diagonal of K_mm
-	residual float64   // tr(K − Q)
+	c        []float64      // M⁻¹ Σ v_i y_i/σ², where B = MM'
+	means    *kernels.Basis // of the points of coef: basis, or with CGLB the inducing points and then all others
+	coef     []float64      // the mean of f is k'coef: first L⁻ᵀM⁻ᵀc, for the y that the CG of CGLB leaves, then its n solutions
+	jitter   float64        // that was added to the diagonal of K_mm
+	residual float64        // tr(K − Q)
+	conjugate
 }
 
 // sparse chooses the inducing points and the hyperparameters.
-func (t *processTask) sparse(ctx context.Context, m int) (*SparseFit, error) {
-	f, err := t.through(ctx, m)
-	if err != nil || !t.learn {
+func (t *sparseTask) sparse(ctx context.Context) (*SparseFit, error) {
+	f, err := t.through(ctx)
+	if err != nil || !t.learn && !t.of.moves {
 		return f, err
 	}
-	var o *Optimisation
+	start, some := f.Inducing, false // some: there is something that an interrupt leaves
 	for range reselections {
-		learned, err := f.learn(ctx, o)
-		if learned == nil {
-			if o != nil {
-				f.Optimisation = o
+		before := f.Lower
+		if t.learn {
+			learned, err := f.learn(ctx, f.Optimisation)
+			if learned == nil {
+				return f.unless(some, err)
+			}
+			if f, some = learned, true; err != nil {
 				return f, err
 			}
-			return nil, err
 		}
-		f, o = learned, learned.Optimisation
+		again := f
+		if t.of.moves {
+			again, err = f.moved(ctx)
+		} else {
+			again, err = f.task.through(ctx)
+		}
 		if err != nil {
-			return f, err
+			return f.unless(some, err)
 		}
-		again, err := f.task.through(ctx, m)
-		if err != nil {
-			return f, err
+		again.Optimisation = f.Optimisation
+		if t.of.moves {
+			f, again.Chosen = again, start
+			if f.Lower > before+1e-2 {
+				continue
+			}
+			break
 		}
-		again.Optimisation = o
 		if !(again.Lower > f.Lower+1e-2) {
 			break
 		}
@@ -183,36 +218,22 @@ func (t *processTask) sparse(ctx context.Context, m int) (*SparseFit, error) {
 	return f, nil
 }
 
-// reselections is how often the inducing points are chosen at most.
+// unless returns f with an error, if there is some of it to return.
+func (f *SparseFit) unless(some bool, err error) (*SparseFit, error) {
+	if !some {
+		return nil, err
+	}
+	return f, err
+}
+
+// reselections is how often the inducing points are chosen or moved at most.
 const reselections = 5
 
-// chosen is a kernel matrix that remembers which rows were read.
-type chosen struct {
-	*kernels.Gram
-	rows []int
-}
-
-func (c *chosen) Row(i int) []float64 {
-	c.rows = append(c.rows, i)
-	return c.Gram.Row(i)
-}
-
-// through returns the fit through m points, chosen for the hyperparameters of t.
-func (t *processTask) through(ctx context.Context, m int) (*SparseFit, error) {
-	g, err := kernels.NewGram(t.kernel, t.data.X, kernels.NoCache)
+// through returns the fit through points that are chosen for the hyperparameters of t.
+func (t *sparseTask) through(ctx context.Context) (*SparseFit, error) {
+	z, err := t.of.choose(ctx, t.processTask)
 	if err != nil {
-		return nil, fmt.Errorf("svmnb: %w", err)
-	}
-	c := &chosen{Gram: g}
-	var z [][]float64
-	if _, err := chol.Pivoted(ctx, c, min(m, len(t.y)), 1e-12); err != nil {
 		return nil, fmt.Errorf("svmnb: the inducing points: %w", err)
-	}
-	for _, i := range c.rows {
-		z = append(z, slices.Clone(t.data.X[i]))
-	}
-	if z == nil { // K is 0
-		z = [][]float64{slices.Clone(t.data.X[0])}
 	}
 	return t.throughPoints(ctx, z)
 }
@@ -221,9 +242,10 @@ func (t *processTask) through(ctx context.Context, m int) (*SparseFit, error) {
 //
 //	ln p(y) ≥ −½ y'A'⁻¹y − ½ ln|A'| − (n/2) ln 2π − tr(K − Q)/2σ²,
 //	ln p(y) ≤ −½ y'(A' + tr(K − Q) I)⁻¹y − ½ ln|A'| − (n/2) ln 2π.
-func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*SparseFit, error) {
+func (t *sparseTask) throughPoints(ctx context.Context, z [][]float64) (*SparseFit, error) {
 	n, m, noise := len(t.y), len(z), t.noise
-	f := &SparseFit{Description: SparseProcess{t.Process, m}, Inducing: z, task: t, basis: kernels.Against(t.kernel, z), v: several(n, m)}
+	f := &SparseFit{Description: t.of, Inducing: z, task: t, basis: kernels.Against(t.kernel, z), v: several(n, m)}
+	f.Description.process = t.Process
 	f.Description.process.learn, f.Description.process.restarts, f.Description.process.seed = false, 0, 0
 	g, err := kernels.NewGram(t.kernel, z, int64(8*m*m)+8)
 	if err != nil {
@@ -286,16 +308,23 @@ func (t *processTask) throughPoints(ctx context.Context, z [][]float64) (*Sparse
 	if f.b, f.factor, f.c, quadratic, err = within(noise); err != nil {
 		return nil, err
 	}
-	// L⁻ᵀM⁻ᵀc = (LL')⁻¹ L (MM')⁻¹ M c
-	f.coef = f.factor.Solve(nil, f.factor.Multiply(nil, f.c))
-	f.own.Solve(f.coef, f.own.Multiply(f.coef, f.coef))
+	f.means, f.coef = f.basis, f.coefficients(f.c)
 	_, _, _, least, err := within(noise + f.residual)
 	if err != nil {
 		return nil, err
 	}
 	rest := float64(n)*math.Log(2*math.Pi*noise) + f.factor.LogDet()
 	f.Lower, f.Upper = -(quadratic+rest+f.residual/noise)/2, -(least+rest)/2
+	if t.of.cglb {
+		return f, f.tighten(ctx, rest)
+	}
 	return f, nil
+}
+
+// coefficients returns L⁻ᵀM⁻ᵀc = (LL')⁻¹ L (MM')⁻¹ M c.
+func (f *SparseFit) coefficients(c []float64) []float64 {
+	coef := f.factor.Solve(nil, f.factor.Multiply(nil, c))
+	return f.own.Solve(coef, f.own.Multiply(coef, coef))
 }
 
 // crossed returns Σ v_i v_i', of which the entries up to the diagonal are valid.
@@ -316,32 +345,43 @@ func crossed(v [][]float64, m int) [][]float64 {
 	return rows
 }
 
-// gradient sets grad to the derivatives of Lower by the logarithms of the hyperparameters, the
-// noise last, with the inducing points fixed. With α = A'⁻¹y, β = Vα, P = K_mm⁻¹K_mn and
+// sensitivity has the weights of the derivatives of Lower by kernel values; see weigh.
+type sensitivity struct {
+	*SparseFit
+	alpha []float64
+	back  []float64   // L⁻ᵀβ
+	g     [][]float64 // G
+	share float64     // c
+	trace float64     // tr B⁻¹
+	less  simd.Panels[float64]
+	h     []float64
+}
+
+// weigh returns the weights of
 //
-//	H = L⁻ᵀ(½ βα' + (I − B⁻¹)V/2σ²),  G = L⁻ᵀ(½ ββ' + ½(B − 2I + B⁻¹))L⁻¹,
-//	∂Lower = 2 tr(H ∂K_nm) − tr(G ∂K_mm) − tr(∂K)/2σ²,
-//	∂Lower/∂ ln σ² = ½σ²(α'α − tr A'⁻¹) + tr(K − Q)/2σ².
-func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
+//	∂Lower = 2 tr(H ∂K_nm) − tr(G ∂K_mm) − c tr(∂K)/2σ².
+//
+// With α = A'⁻¹y, β = Vα and c = 1,
+//
+//	H = L⁻ᵀ(½ βα' + (cI − B⁻¹)V/2σ²),  G = L⁻ᵀ(½ ββ' + ½(cB − (1 + c)I + B⁻¹))L⁻¹.
+//
+// For CGLB see conjugate, which has another α and c, and one more term.
+func (f *SparseFit) weigh(ctx context.Context) (*sensitivity, error) {
 	t := f.task
-	n, m, noise := len(t.y), len(f.Inducing), t.noise
+	m, noise := len(f.Inducing), t.noise
 	inverse, err := f.factor.Inverse(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w := make([]float64, m) // B⁻¹ Σ v_i y_i/σ²
-	sum := make([]float64, m)
+	s := &sensitivity{SparseFit: f, share: 1, h: make([]float64, sparseStrip*m)}
+	if f.solved == nil {
+		s.alpha = f.against(t.y)
+	} else {
+		s.alpha, s.share = f.left, 1/(1+f.residual/(float64(len(t.y))*noise))
+	}
+	beta := make([]float64, m)
 	for i, v := range f.v {
-		vec.Axpy(sum, t.y[i]/noise, v)
-	}
-	for i, row := range inverse {
-		w[i] = vec.Dot(row, sum)
-	}
-	alpha, beta, aa := make([]float64, n), make([]float64, m), 0.0
-	for i, v := range f.v {
-		alpha[i] = (t.y[i] - vec.Dot(v, w)) / noise
-		aa += alpha[i] * alpha[i]
-		vec.Axpy(beta, alpha[i], v)
+		vec.Axpy(beta, s.alpha[i], v)
 	}
 	// back returns L⁻ᵀ times each row, as (LL')⁻¹ L.
 	back := func(rows [][]float64) error {
@@ -350,31 +390,66 @@ func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
 		}
 		return f.own.SolveAll(ctx, rows)
 	}
-	less, g := several(m, m), several(m, m)
-	trace := 0.0
+	less, g, u := several(m, m), several(m, m), [][]float64{slices.Clone(beta)}
 	for i := range m {
 		for j := range m {
 			less[i][j] = -inverse[i][j] / (2 * noise)
-			g[i][j] = (beta[i]*beta[j] + f.b.rows[i][j] + inverse[i][j]) / 2
+			g[i][j] = (beta[i]*beta[j] + s.share*f.b.rows[i][j] + inverse[i][j]) / 2
 		}
-		less[i][i] += 1 / (2 * noise)
-		g[i][i]--
-		trace += inverse[i][i]
+		less[i][i] += s.share / (2 * noise)
+		g[i][i] -= (1 + s.share) / 2
+		s.trace += inverse[i][i]
 	}
-	if err := back(less); err != nil { // rows of less are now those of (I − B⁻¹)L⁻¹/2σ²
-		return err
-	}
-	if err := back(g); err != nil {
-		return err
+	for _, rows := range [][][]float64{less, g, u} { // less becomes (cI − B⁻¹)L⁻¹/2σ²
+		if err := back(rows); err != nil {
+			return nil, err
+		}
 	}
 	g = transposed(g)
 	if err := back(g); err != nil {
+		return nil, err
+	}
+	for i, row := range g { // rounding errors made it slightly asymmetric
+		for j := range i {
+			row[j] = (row[j] + g[j][i]) / 2
+			g[j][i] = row[j]
+		}
+	}
+	s.g, s.back = g, u[0]
+	s.less.Pack(simd.Matrix[float64]{Data: slices.Concat(less...), Rows: m, Cols: m, Stride: m}, 0)
+	return s, nil
+}
+
+// sparseStrip is the number of points for which H is made at a time.
+const sparseStrip = 1024
+
+// strip returns 2H for the points from from on, m numbers for each.
+func (s *sensitivity) strip(from int) []float64 {
+	m := len(s.Inducing)
+	part := slices.Concat(s.v[from:min(from+sparseStrip, len(s.v))]...)
+	rows := len(part) / m
+	h := s.h[:rows*m]
+	simd.Gemm[float64]{}.Do(simd.Matrix[float64]{Data: h, Rows: rows, Cols: m, Stride: m}, simd.Matrix[float64]{Data: part, Rows: rows, Cols: m, Stride: m}, &s.less)
+	for i := range rows {
+		row := h[i*m:][:m]
+		for j := range row {
+			row[j] = 2 * (row[j] + s.alpha[from+i]*s.back[j]/2)
+		}
+	}
+	return h
+}
+
+// gradient sets grad to the derivatives of Lower by the logarithms of the hyperparameters, the
+// noise last, with the inducing points fixed. That by the noise is
+//
+//	∂Lower/∂ ln σ² = ½σ²(α'α − tr A'⁻¹) + c tr(K − Q)/2σ².
+func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
+	s, err := f.weigh(ctx)
+	if err != nil {
 		return err
 	}
-	u := [][]float64{slices.Clone(beta)}
-	if err := back(u); err != nil {
-		return err
-	}
+	t := f.task
+	n, m, noise := len(t.y), len(f.Inducing), t.noise
 	k, err := kernels.NewGradient(t.kernel, f.Inducing)
 	if err != nil {
 		return fmt.Errorf("svmnb: %w", err)
@@ -386,41 +461,45 @@ func (f *SparseFit) gradient(ctx context.Context, grad []float64) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		for j := range negative {
-			negative[j] = -(g[i][j] + g[j][i]) / 2
+		for j, g := range s.g[i] {
+			negative[j] = -g
 		}
 		return negative
 	}) == nil {
 		return stopped()
 	}
-	const strip = 1024
-	var right simd.Panels[float64]
-	right.Pack(simd.Matrix[float64]{Data: slices.Concat(less...), Rows: m, Cols: m, Stride: m}, 0)
-	h := make([]float64, strip*m)
-	self := slices.Repeat([]float64{-1 / (2 * noise)}, n)
-	more := k.ContractWith(nil, t.data.X, self, func(i int) []float64 {
+	var h []float64
+	more := k.ContractWith(nil, t.data.X, slices.Repeat([]float64{-s.share / (2 * noise)}, n), func(i int) []float64 {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if i%strip == 0 {
-			part := slices.Concat(f.v[i:min(i+strip, n)]...)
-			rows := len(part) / m
-			simd.Gemm[float64]{}.Do(simd.Matrix[float64]{Data: h, Rows: rows, Cols: m, Stride: m}, simd.Matrix[float64]{Data: part, Rows: rows, Cols: m, Stride: m}, &right)
+		if i%sparseStrip == 0 {
+			h = s.strip(i)
 		}
-		row := h[i%strip*m:][:m]
-		for j := range row {
-			row[j] = 2 * (row[j] + alpha[i]*u[0][j]/2)
-		}
-		return row
+		return h[i%sparseStrip*m:][:m]
 	})
 	if more == nil {
 		return stopped()
 	}
-	for p, v := range more {
-		own[p] += v
+	vec.Axpy(own, 1, more)
+	grad[len(grad)-1] = noise*(vec.Dot(s.alpha, s.alpha)-(float64(n)-float64(m)+s.trace)/noise)/2 + s.share*f.residual/noise/2
+	if f.solved == nil {
+		return nil
 	}
-	grad[len(grad)-1] = noise*(aa-(float64(n)-float64(m)+trace)/noise)/2 + f.residual/noise/2
-	return nil
+	return f.gradientSolved(ctx, grad)
+}
+
+// against returns A'⁻¹y = (y − V'B⁻¹Vy/σ²)/σ².
+func (f *SparseFit) against(y []float64) []float64 {
+	sum, alpha := make([]float64, len(f.Inducing)), make([]float64, len(y))
+	for i, v := range f.v {
+		vec.Axpy(sum, y[i]/f.task.noise, v)
+	}
+	f.factor.Solve(sum, sum)
+	for i, v := range f.v {
+		alpha[i] = (y[i] - vec.Dot(v, sum)) / f.task.noise
+	}
+	return alpha
 }
 
 // learn maximises Lower with the inducing points fixed, from the hyperparameters of f. before is
@@ -498,7 +577,7 @@ func (f *SparseFit) Posterior(ctx context.Context, x datasets.Points) (_ *Belief
 
 func (f *SparseFit) posterior(ctx context.Context, rows [][]float64) (*Belief, error) {
 	b := &Belief{Mean: slices.Repeat([]float64{f.task.offset}, len(rows)), Variance: make([]float64, len(rows)), Noise: f.task.noise}
-	f.basis.Times(b.Mean, rows, f.coef)
+	f.means.Times(b.Mean, rows, f.coef)
 	var a []float64
 	for i, p := range rows {
 		if ctx.Err() != nil {
@@ -522,7 +601,11 @@ func (f *SparseFit) Markdown() string {
 	}
 	t, s := f.task, say.NewSummary()
 	s.Row("**problem**", "sparse Gaussian process of %s", t.data.Name)
-	s.Row("points × features", "%d × %d, through %s", t.data.N(), t.data.D(), say.Several(len(f.Inducing), "inducing point"))
+	through := say.Several(len(f.Inducing), "inducing point")
+	if f.Chosen != nil {
+		through += " that moved"
+	}
+	s.Row("points × features", "%d × %d, through %s", t.data.N(), t.data.D(), through)
 	s.Row("kernel", "%s", say.Brief(t.kernel.String()))
 	s.Row("noise variance", "%s", t.noiseText())
 	if o := f.Optimisation; o != nil && len(o.Ascents) > 0 {
@@ -557,12 +640,16 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 	if err != nil {
 		return nil, err
 	}
+	var began []float64
+	if f.Chosen != nil {
+		began = points.Column(f.Chosen, 0)
+	}
 	return figure.Posterior(figure.PosteriorData{
 		Problem: fmt.Sprintf("%s · through %s", t.words(), say.Several(len(f.Inducing), "inducing point")),
 		Note:    fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
 		Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
-		Inducing: points.Column(f.Inducing, 0),
-		X:        points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
+		Inducing: points.Column(f.Inducing, 0), InducingFrom: began,
+		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
 	})
 }
 

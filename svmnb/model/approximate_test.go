@@ -141,8 +141,11 @@ func TestApproximateModels(t *testing.T) {
 			t.Error("probabilities of targets")
 		}
 	}
-	for _, p := range []gp.Process{base, base.NormaliseTargets().NoiseVariance(0.05)} {
-		f := testkit.FitOf(t, p.Inducing(12))
+	for _, p := range []gp.SparseProcess{
+		base.Inducing(12), base.NormaliseTargets().NoiseVariance(0.05).Inducing(12),
+		base.Inducing(5).OptimiseInducing(), base.NormaliseTargets().NoiseVariance(0.05).Inducing(4).CGLB(),
+	} {
+		f := testkit.FitOf(t, p)
 		m := saved(f)
 		b, err := gp.PosteriorOf(ctx, m, at)
 		if err != nil {

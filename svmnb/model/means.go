@@ -131,7 +131,11 @@ func completeApproximation(p *machines.ProcessPart, n int) string {
 			return "a number of the approximation is not finite"
 		}
 	}
-	if p.Beta != nil || a.Curve != nil && len(a.Curve) != n || a.Second != nil && len(a.Second) != n || a.Square != nil && len(a.Square) != n || a.Jitter < 0 || a.Base < 0 {
+	second := n
+	if a.Square != nil { // there may be other points after the inducing ones
+		second = min(n, len(a.Square))
+	}
+	if p.Beta != nil || a.Curve != nil && len(a.Curve) != n || a.Second != nil && len(a.Second) != second || len(a.Square) > n || a.Jitter < 0 || a.Base < 0 {
 		return "the approximation has other numbers than its points"
 	}
 	return ""

@@ -28,8 +28,10 @@ type PosteriorData struct {
 	TestX []float64 // k values of the feature of test points; may be empty
 	TestY []float64 // k targets of test points
 
-	Inducing []float64 // places of inducing points; may be empty
-	Evenly   string    // what Mean is, such as "mean count"; "" for the mean of f
+	Inducing     []float64 // places of inducing points; may be empty
+	InducingFrom []float64 // where they were before they moved, or empty
+
+	Evenly string // what Mean is, such as "mean count"; "" for the mean of f
 
 	Xs            []float64   // m ≥ 2 increasing places
 	Mean          []float64   // m means of f
@@ -122,7 +124,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		svm[name] = rounded(values, keep, round)
 	}
 
-	const sampled, solver, truth, data, test, inducing = "samples of f", "mean ± solver's error", "true function", "observations", "test points", "inducing points"
+	const sampled, solver, truth, data, test, inducing, before = "samples of f", "mean ± solver's error", "true function", "observations", "test points", "inducing points", "where they began"
 	f, fresh, mean := "f ± 2 sd", "new observation ± 2 sd", either(d.Evenly, "mean of f")
 	if d.Low != nil {
 		f = "95 % of the " + mean
@@ -171,15 +173,21 @@ func Posterior(d PosteriorData) (*Chart, error) {
 		sizes = append(sizes, list{id, size})
 	}
 	points("data", data, "circle", "@ink", "@page", 1, shown, numbers, x, y)
-	if len(d.Inducing) > 0 {
+	marks := func(id, name, symbol, fill string, size, offset int, at []float64) {
 		data := list{}
-		for _, v := range d.Inducing {
+		for _, v := range at {
 			if v >= first && v <= last {
 				data = append(data, list{roundX(v), roundY(yLow)})
 			}
 		}
-		p.add(scatter(data).id("inducing").name(inducing).symbols("path://M-1,0L-1,-12L1,-12L1,0Z", list{3, 14}).set("symbolOffset", list{0, -7}).z(6).fill("@series2").still())
-		p.key(inducing)
+		p.add(scatter(data).id(id).name(name).symbols(symbol, list{3, size}).set("symbolOffset", list{0, offset}).z(6).fill(fill).still())
+		p.key(name)
+	}
+	if len(d.Inducing) > 0 {
+		marks("inducing", inducing, "path://M-1,0L-1,-12L1,-12L1,0Z", "@series2", 14, -7, d.Inducing)
+	}
+	if len(d.InducingFrom) > 0 {
+		marks("began", before, "path://M-1,0L-1,-6L1,-6L1,0Z", "@soft", 7, -18, d.InducingFrom)
 	}
 	points("test", test, diamond, "@page", "@series2", 2, shownTests, testNumbers, testX, testY)
 	if len(sizes) > 0 {
@@ -265,7 +273,7 @@ func (d *PosteriorData) check() error {
 	c.numbers("place", len(d.Xs), given("Mean", d.Mean), amount("SD", d.SD), amount("ObservationSD", d.ObservationSD, optional), amount("MeanError", d.MeanError, optional),
 		given("Low", d.Low, optional), given("High", d.High, optional), given("NewLow", d.NewLow, optional), given("NewHigh", d.NewHigh, optional),
 		given("True", d.True, optional))
-	c.numbers("inducing point", len(d.Inducing), given("Inducing", d.Inducing))
+	c.numbers("inducing point", len(d.Inducing), given("Inducing", d.Inducing), given("InducingFrom", d.InducingFrom, optional))
 	c.refuse((d.Low == nil) != (d.High == nil) || (d.NewLow == nil) != (d.NewHigh == nil), "Low", "needs High, and NewLow NewHigh")
 	for k, s := range d.Samples {
 		c.numbers("place", len(d.Xs), given(fmt.Sprintf("Samples[%d]", k), s))

@@ -78,7 +78,7 @@ type Approximation struct {
 	Of     string      `json:"of"`               // "Laplace" or "EP" of classes, "inducing points", or the expression of a likelihood
 	Curve  []float64   `json:"curve,omitempty"`  // n curvatures W; none for more than two classes
 	Second []float64   `json:"second,omitempty"` // a second vector of coefficients: n of the noise's process, or one for each inducing point
-	Square [][]float64 `json:"square,omitempty"` // rows of B, up to the diagonal, of m inducing points
+	Square [][]float64 `json:"square,omitempty"` // rows of B, up to the diagonal, of m inducing points, which are the first
 	Jitter float64     `json:"jitter,omitempty"` // that was added to the diagonal of K of the inducing points
 	Base   float64     `json:"base,omitempty"`   // the prior median of the noise, if that varies
 	Noise  string      `json:"noise,omitempty"`  // the kernel of the noise's process
