@@ -25,7 +25,7 @@ func TestBoundsOfAnyVector(t *testing.T) {
 			x[i] = near*v + rapid.Float64Range(-1, 1).Draw(t, "x")
 		}
 		ax := [][]float64{make([]float64, len(x))}
-		if err := s.times(context.Background(), ax, [][]float64{x}); err != nil {
+		if err := s.Times(context.Background(), ax, [][]float64{x}); err != nil {
 			t.Fatal(err)
 		}
 		r := make([]float64, len(x))

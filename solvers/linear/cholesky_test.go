@@ -38,7 +38,7 @@ func TestCholesky(t *testing.T) {
 		for i := range product {
 			product[i] = make([]float64, n)
 		}
-		if err := s.times(context.Background(), product, inverse); err != nil {
+		if err := s.Times(context.Background(), product, inverse); err != nil {
 			t.Fatal(err)
 		}
 		for i, row := range product {
