@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -33,53 +32,21 @@ type slide struct {
 	running string          // the heading of its subject; "" on the slide that has the heading itself
 	parts   strings.Builder // HTML
 	notes   strings.Builder // HTML for the speaker
-	high    int             // about how high it is, in pixels
-	code    bool            // it has code
-	picture bool            // what follows may say how to read its picture
-	latest  showing         // its last outputs, which are at the end of parts
 }
-
-// showing is what the last cell of a slide has shown.
-type showing struct {
-	at    int  // where it begins in the parts of the slide
-	high  int  // about how high it is with the texts below it, in pixels; 0 if there is nothing
-	chart bool // it is one chart or two small ones, so that a text fits beside it
-}
-
-// A slide is 540 pixels high. Where its content is higher, slides.js makes it smaller. So a slide takes
-// more than the room that it has if this keeps together what belongs together: code and what it
-// prints, which is small already, or a picture and the text about it, which is not.
-const slideRoom, roomWithCode, roomWithPicture = 510, 640, 780
-
-// These are heights in pixels, and widths in letters. They need not be exact.
-const (
-	lineHigh, lineWide = 30, 86
-	codeHigh, codeWide = 21, 108
-	rowHigh            = 36
-	blockGap           = 12 // below a paragraph
-	codeGap            = 34 // around code or an output
-	runningHigh        = 32
-	pictureHigh        = 480 // of a picture that does not say how high it is
-	pairedHigh         = 600 // of what may be in half of a slide
-	besideHigh         = 330 // of a text that, in the third of a slide beside a chart, is as high as the chart
-	emptyHigh          = 200 // what is lower leaves a slide nearly empty
-)
 
 // exportSlides writes the notebook as slides in one page that needs no network.
 //
 // If cells have the slide types of Jupyter (metadata "slideshow"), these count. If none has,
-// each heading of the first two levels begins a slide, what follows is on it as far as it
-// fits and then on slides below it, and checks and imports are left out.
+// each heading of the first two levels begins a slide, what follows is on it and on slides below
+// it (pack.go), and checks and imports are left out.
 func exportSlides(nb *notebook, name, dir string) ([]byte, error) {
 	title := nb.title()
 	if title == "" {
 		title = name
 	}
-	d := &deck{md: newMarkdown(), dir: dir, typed: slices.ContainsFunc(nb.cells, func(c *cell) bool { return c.slideType() != "" })}
-	for i, c := range nb.cells {
-		if err := d.add(c); err != nil {
-			return nil, fmt.Errorf("cell %d: %w", i+1, err)
-		}
+	d := &deck{md: newMarkdown(), dir: dir}
+	if err := d.fill(nb); err != nil {
+		return nil, err
 	}
 	var body strings.Builder
 	body.WriteString("<div class=\"reveal\"><div class=\"slides\">\n")
@@ -109,12 +76,32 @@ const slideBegins = `<div class="slide">`
 
 // deck collects the slides of a notebook.
 type deck struct {
-	md      *markdown
-	dir     string
-	typed   bool // cells say where slides begin
-	slides  []*slide
-	running string // the last heading
-	math    bool
+	md     *markdown
+	dir    string
+	slides []*slide
+	blocks []*block // they are not on a slide yet
+	math   bool
+}
+
+// fill makes the slides of a notebook.
+func (d *deck) fill(nb *notebook) error {
+	typed := slices.ContainsFunc(nb.cells, func(c *cell) bool { return c.slideType() != "" })
+	for i, c := range nb.cells {
+		var err error
+		switch {
+		case typed:
+			err = d.addTyped(c)
+		case c.kind() == "markdown":
+			err = d.addText(c)
+		case c.kind() == "code" && c.checks() == "":
+			err = d.addCode(c)
+		}
+		if err != nil {
+			return fmt.Errorf("cell %d: %w", i+1, err)
+		}
+	}
+	d.pack()
+	return nil
 }
 
 // slideType returns what Jupyter's metadata say of the cell, or "".
@@ -125,33 +112,12 @@ func (c *cell) slideType() string {
 	return kind
 }
 
-func (d *deck) next(first bool) *slide {
-	s := &slide{first: first, running: d.running}
-	if s.running != "" {
-		s.high = runningHigh
-	}
-	d.slides = append(d.slides, s)
-	return s
-}
-
 // last returns the slide that is being filled.
 func (d *deck) last() *slide {
 	if len(d.slides) == 0 {
-		return d.next(true)
+		d.slides = append(d.slides, &slide{first: true})
 	}
 	return d.slides[len(d.slides)-1]
-}
-
-func (d *deck) add(c *cell) error {
-	switch {
-	case d.typed:
-		return d.addTyped(c)
-	case c.kind() == "markdown":
-		return d.addText(c)
-	case c.kind() == "code" && c.checks() == "":
-		return d.addCode(c)
-	}
-	return nil
 }
 
 func (d *deck) addTyped(c *cell) error {
@@ -169,109 +135,28 @@ func (d *deck) addTyped(c *cell) error {
 		d.last().notes.WriteString(text)
 		return nil
 	case "slide", "subslide":
-		d.next(kind == "slide")
+		d.slides = append(d.slides, &slide{first: kind == "slide"})
 	case "fragment":
 		text = "<div class=\"fragment\">\n" + text + "</div>\n"
 	}
-	d.last().parts.WriteString(text)
+	d.last().parts.WriteString(hangingCode(text))
 	return nil
 }
 
 func (d *deck) addText(c *cell) error {
 	attachments, _ := c.raw["attachments"].(map[string]any)
-	for _, block := range keepTogether(paragraphs(c.source())) {
-		text, math, err := d.md.render(block, d.dir, attachments)
+	for _, source := range keepTogether(paragraphs(c.source())) {
+		text, math, err := d.md.render(source, d.dir, attachments)
 		if err != nil {
 			return err
 		}
 		d.math = d.math || math
-		high := textHeight(block)
-		level := headingLevel(block)
-		if level == 0 && d.last().picture && !exerciseBegins.MatchString(block) && d.addReading(text, high) {
-			continue
-		}
-		switch {
-		case level == 0 && !d.fits(high, d.last().textRoom()) && !exerciseBegins.MatchString(block) && d.moveShown(high, slideRoom):
-		case level == 1 || level == 2:
-			d.running = ""
-			d.next(true)
-			d.running = strings.TrimSpace(tag.ReplaceAllString(text, ""))
-		case level > 0, exerciseBegins.MatchString(block) && (d.last().code || d.last().picture), !d.fits(high, d.last().textRoom()):
-			d.next(false)
-		}
-		last := d.last()
-		last.parts.WriteString(text)
-		last.high += high
-		if last.latest.high > 0 {
-			last.latest.high += high
-		}
-		last.picture = false // only one paragraph says how to read it
+		b := &block{kind: ofText, html: hangingCode(text), high: textHeight(source), level: headingLevel(source)}
+		b.exercise = exerciseBegins.MatchString(source)
+		b.colon = strings.HasSuffix(strings.TrimSpace(source), ":")
+		d.blocks = append(d.blocks, b)
 	}
 	return nil
-}
-
-// addReading puts the first text after outputs onto the slide of the outputs: beside a chart, or below
-// what was shown. If the code above leaves no room, the outputs and the text get a slide of their own.
-// It reports whether it has found a place.
-func (d *deck) addReading(text string, high int) bool {
-	last := d.last()
-	beside := last.latest.chart && high <= besideHigh
-	if beside {
-		high = 0
-	}
-	if !beside && !d.fits(high, last.textRoom()) {
-		if !d.moveShown(high, roomWithPicture) {
-			return false
-		}
-		last = d.last()
-	}
-	last.picture = false
-	if beside {
-		all := last.parts.String()
-		last.parts.Reset()
-		text = all[:last.latest.at] + columns("beside", all[last.latest.at:], text)
-	}
-	last.parts.WriteString(text)
-	last.high += high
-	last.latest.high += high
-	return true
-}
-
-// moveShown moves what the last cell has shown, and the texts about it, to a slide of their own, if
-// the code that stays does not leave its slide nearly empty, and if what is that high has room below.
-func (d *deck) moveShown(high, room int) bool {
-	last := d.last()
-	moved := last.latest
-	if moved.high == 0 || last.high-moved.high < emptyHigh || runningHigh+moved.high+high > room {
-		return false
-	}
-	all := last.parts.String()
-	last.parts.Reset()
-	last.parts.WriteString(all[:moved.at])
-	last.high -= moved.high
-	last.picture, last.latest = false, showing{}
-	next := d.next(false)
-	next.parts.WriteString(all[moved.at:])
-	next.high += moved.high
-	moved.at = 0
-	next.latest = moved
-	return true
-}
-
-// columns returns HTML with two things side by side.
-func columns(class, left, right string) string {
-	return fmt.Sprintf("<div class=\"%s\">\n<div>\n%s</div>\n<div>\n%s</div>\n</div>\n", class, left, right)
-}
-
-// textRoom returns how high the slide may become by more text.
-func (s *slide) textRoom() int {
-	switch {
-	case s.picture && s.code:
-		return roomWithCode
-	case s.picture:
-		return roomWithPicture
-	}
-	return slideRoom
 }
 
 // keepTogether joins paragraphs that make no sense apart: a sentence and the formulas in it, and what
@@ -295,97 +180,55 @@ func keepTogether(blocks []string) (list []string) {
 	return list
 }
 
-// exerciseBegins matches the beginning of an exercise. It does not follow a picture or the code of another one.
-var exerciseBegins = regexp.MustCompile(`^\*\*(Exercise )?\d+\.\d+`)
-
-// fits reports whether something of this height has a place on the last slide.
-func (d *deck) fits(high, room int) bool {
-	last := d.last()
-	return last.parts.Len() == 0 || last.high+high <= room
-}
+// exerciseBegins matches the beginning of an exercise.
+var exerciseBegins = regexp.MustCompile(`^(#+ |\*\*)(Exercise )?\d+\.\d+`)
 
 func (d *deck) addCode(c *cell) error {
 	outputs, err := c.outputs()
 	if err != nil {
 		return err
 	}
-	// A living figure needs the engine, which slides do not have. The fixed figure of the same cell stays.
-	outputs = slices.DeleteFunc(outputs, func(o *output) bool {
-		text, _ := o.data["text/html"].(string)
-		return figured.MatchString(text)
-	})
-	parts := codeParts(strings.TrimSpace(importDeclaration.ReplaceAllString(c.source(), "")))
-	var outs []shownOutput
-	all := 0 // the height of the first code and, if there is no other, of the outputs
-	if len(parts) > 0 {
-		all = linesHeight(parts[0])
+	for i, part := range codeParts(importDeclaration.ReplaceAllString(c.source(), "")) {
+		d.blocks = append(d.blocks, &block{kind: ofCode, source: part, cell: c, high: linesHeight(part), continued: i > 0})
 	}
-	for _, o := range outputs {
+	var outs []*block
+	for _, o := range withoutLiving(outputs) {
 		text, math, err := renderOutput(d.md, o)
 		if err != nil {
 			return err
 		}
 		d.math = d.math || math
-		outs = append(outs, shownOutput{html: text, high: outputHeight(o, text), stream: o.kind == "stream", half: halfWide(o, text), chart: slices.Contains([]int{1, 2}, len(chartHeight.FindAllString(text, -1)))})
+		b := &block{kind: ofOutput, html: hangingCode(text), cell: c, stream: o.kind == "stream", half: halfWide(o, text)}
+		b.charts = len(chartPlace.FindAllString(text, -1))
+		b.panels = strings.Contains(text, "grid-template-columns")
+		if b.charts == 0 {
+			b.high = outputHeight(o, text)
+		}
+		outs = append(outs, b)
 	}
-	outs = pairs(outs)
-	for _, o := range outs {
-		if len(parts) < 2 {
-			all += o.high
-		}
-	}
-	for i, part := range parts {
-		high := linesHeight(part)
-		switch {
-		case i > 0:
-			d.next(false)
-			if s := d.last(); s.running != "" {
-				s.running += " (code continued)"
-			}
-		case d.last().code, !d.fits(high, roomWithCode),
-			d.last().high > slideRoom*2/3 && !d.fits(all, roomWithCode) && runningHigh+all <= roomWithCode:
-			d.next(false)
-		}
-		last := d.last()
-		last.code = true
-		last.latest = showing{}
-		last.high += high
-		last.parts.WriteString(renderSource(d.md, c, part))
-	}
-	for i, o := range outs {
-		last, room := d.last(), roomWithCode
-		if !o.stream && (last.high <= runningHigh+emptyHigh || !last.code) {
-			room = roomWithPicture
-		}
-		// A line alone would be a slide that is nearly empty.
-		if short := o.high <= codeGap+2*lineHigh && (i > 0 || len(parts) > 0); !short && !d.fits(o.high, room) {
-			last = d.next(false)
-		}
-		if i == 0 || last.parts.Len() == 0 {
-			last.latest = showing{at: last.parts.Len(), chart: o.chart}
-		} else if !o.stream || o.high > codeGap+2*lineHigh {
-			last.latest.chart = false
-		}
-		last.latest.high += o.high
-		last.high += o.high
-		last.picture = true
-		last.parts.WriteString(o.html)
-	}
+	d.blocks = append(d.blocks, pairs(outs)...)
 	return nil
 }
 
-// shownOutput is an output on a slide.
-type shownOutput struct {
-	html   string
-	high   int // about, in pixels
-	stream bool
-	half   string // "chart" or "table" if it may be in half of a slide, else ""
-	chart  bool   // it is one chart or two small ones
+// withoutLiving leaves out a living figure, which needs an engine that slides do not have, and the
+// code that its sliders write. The fixed figure of the same cell stays.
+func withoutLiving(outputs []*output) []*output {
+	living := func(o *output) bool {
+		text, _ := o.data["text/html"].(string)
+		return figured.MatchString(text)
+	}
+	if !slices.ContainsFunc(outputs, living) {
+		return outputs
+	}
+	return slices.DeleteFunc(outputs, func(o *output) bool {
+		text, _ := o.data["text/markdown"].(string)
+		return living(o) || strings.HasPrefix(text, "```")
+	})
 }
 
 // halfWide returns what an output is that may be in half of a slide: a "chart" or a "table".
 func halfWide(o *output, text string) string {
-	switch charts := len(chartHeight.FindAllString(text, -1)); {
+	switch charts := len(chartPlace.FindAllString(text, -1)); {
 	case o.kind == "stream" || strings.Contains(text, "grid-template-columns") || charts > 1:
 		return ""
 	case charts == 1:
@@ -397,19 +240,24 @@ func halfWide(o *output, text string) string {
 }
 
 // pairs puts a chart and the chart or table beside it on both sides of a slide.
-func pairs(outs []shownOutput) (list []shownOutput) {
+func pairs(outs []*block) (list []*block) {
 	for i := 0; i < len(outs); i++ {
-		o := outs[i]
+		b := outs[i]
 		if i+1 < len(outs) {
 			next := outs[i+1]
-			if o.half != "" && next.half != "" && (o.half == "chart" || next.half == "chart") && max(o.high, next.high) <= pairedHigh {
-				o = shownOutput{html: columns("pair", o.html, next.html), high: max(o.high, next.high) * 4 / 5}
+			if b.half != "" && next.half != "" && (b.half == "chart" || next.half == "chart") && max(b.high, next.high) <= pairedHigh {
+				b = &block{kind: ofOutput, html: columns("pair", b.html, next.html), cell: b.cell, high: max(b.high, next.high) * 4 / 5, charts: b.charts + next.charts, panels: true}
 				i++
 			}
 		}
-		list = append(list, o)
+		list = append(list, b)
 	}
 	return list
+}
+
+// columns returns HTML with two things side by side.
+func columns(class, left, right string) string {
+	return fmt.Sprintf("<div class=\"%s\">\n<div>\n%s</div>\n<div>\n%s</div>\n</div>\n", class, left, right)
 }
 
 // textHeight returns about how high a paragraph, a heading, a table or a formula is.
@@ -470,21 +318,10 @@ func linesHeight(text string) int {
 	return high
 }
 
-// outputHeight returns about how high an output is that is shown as text.
+// outputHeight returns about how high an output without charts is.
 func outputHeight(o *output, text string) int {
 	if o.kind != "display_data" && o.kind != "execute_result" {
 		return linesHeight(overwritten(o.text) + strings.Join(o.traceback, "\n"))
-	}
-	if charts := chartHeight.FindAllStringSubmatch(text, -1); charts != nil {
-		highest := 0
-		for _, m := range charts {
-			high, _ := strconv.Atoi(m[1])
-			highest = max(highest, high)
-		}
-		if strings.Contains(text, "grid-template-columns") { // small multiples, up to three in a row
-			return highest * ((len(charts) + 2) / 3)
-		}
-		return highest * len(charts)
 	}
 	if rows := strings.Count(text, "<tr"); rows > 0 {
 		return rows*rowHigh + codeGap
@@ -502,35 +339,17 @@ func outputHeight(o *output, text string) int {
 	return pictureHigh
 }
 
-// chartHeight matches the height of the place of a chart.
-var chartHeight = regexp.MustCompile(`id="svm-[^>]*height:(\d+)px`)
+// chartPlace matches the place of a chart.
+var chartPlace = regexp.MustCompile(`id="svm-[^>]*height:\d+px`)
 
 // importDeclaration matches the imports of a cell.
 var importDeclaration = regexp.MustCompile(`(?ms)^import \(.*?^\)\n*|^import [^\n(]*\n*`)
 
-// codeAlone is how many lines of code a slide takes.
-const codeAlone = 26
-
-// codeParts splits long code at blank lines into parts that fit on a slide, if they can.
+// codeParts splits code at blank lines.
 func codeParts(code string) (parts []string) {
 	for part := range strings.SplitSeq(code, "\n\n") {
-		if strings.TrimSpace(part) == "" {
-			continue
-		}
-		if n := len(parts); n > 0 && strings.Count(parts[n-1]+"\n\n"+part, "\n") < codeAlone {
-			parts[n-1] += "\n\n" + part
-			continue
-		}
-		parts = append(parts, part)
-	}
-	// A short declaration at the end of a part, such as a type, belongs to what follows.
-	for i := range len(parts) - 1 {
-		at := strings.LastIndex(parts[i], "\n\n")
-		if at < 0 || strings.Count(parts[i][at+2:], "\n") > 1 {
-			continue
-		}
-		if joined := parts[i][at+2:] + "\n\n" + parts[i+1]; strings.Count(joined, "\n") < codeAlone {
-			parts[i], parts[i+1] = parts[i][:at], joined
+		if strings.TrimSpace(part) != "" {
+			parts = append(parts, strings.Trim(part, "\n"))
 		}
 	}
 	return parts

@@ -24,11 +24,9 @@ func typed(c *cell, kind string) *cell {
 func deckOf(t *testing.T, cells ...*cell) []string {
 	t.Helper()
 	nb := &notebook{cells: cells}
-	d := &deck{md: newMarkdown(), typed: slices.ContainsFunc(cells, func(c *cell) bool { return c.slideType() != "" })}
-	for _, c := range nb.cells {
-		if err := d.add(c); err != nil {
-			t.Fatal(err)
-		}
+	d := &deck{md: newMarkdown()}
+	if err := d.fill(nb); err != nil {
+		t.Fatal(err)
 	}
 	var slides []string
 	for _, s := range d.slides {
@@ -55,7 +53,7 @@ func TestDeck(t *testing.T) {
 		return c
 	}
 	long := strings.TrimSpace(strings.Repeat("word ", 13*lineWide/5)) // about 13 lines
-	lines := strings.Repeat("x\n", codeAlone-2)
+	lines := strings.Repeat("x\n", 20)
 	for _, test := range []struct {
 		name  string
 		cells []*cell
@@ -109,10 +107,8 @@ func TestBeside(t *testing.T) {
 		}
 		c.setOutputs(outs, 1)
 		d := &deck{md: newMarkdown()}
-		for _, c := range []*cell{c, prose("how to read it")} {
-			if err := d.add(c); err != nil {
-				t.Fatal(err)
-			}
+		if err := d.fill(&notebook{cells: []*cell{c, prose("how to read it")}}); err != nil {
+			t.Fatal(err)
 		}
 		var all strings.Builder
 		for _, s := range d.slides {
