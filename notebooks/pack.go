@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -11,17 +12,21 @@ import (
 type block struct {
 	kind      blockKind
 	html      string
-	high      int    // about, in pixels, without charts
-	level     int    // of a heading, else 0
-	exercise  bool   // an exercise begins here
-	colon     bool   // the text goes on in what follows
-	source    string // of code
-	cell      *cell  // of code and outputs
-	continued bool   // code of the same cell is before it
-	stream    bool   // printed text
-	charts    int    // how many charts the output has
-	panels    bool   // its charts are side by side
-	half      string // "chart" or "table" if it may be in half of a slide, else ""
+	high      int       // about, in pixels, without charts
+	level     int       // of a heading, else 0
+	exercise  bool      // an exercise begins here
+	colon     bool      // the text goes on in what follows
+	source    string    // Markdown or code
+	cell      *cell     // of code and outputs
+	continued bool      // code of the same cell is before it
+	stream    bool      // printed text
+	charts    int       // how many charts the output has
+	panels    bool      // its charts are side by side
+	whole     bool      // its chart has so many panels or columns that it needs a slide
+	sides     [2]string // HTML of a chart and a table, which are side by side
+	table     int       // how high this table is
+	tiny      bool      // the heading of a subject that is too short for a slide
+	half      string    // "chart" or "table" if it may be in half of a slide, else ""
 }
 
 type blockKind int
@@ -46,42 +51,75 @@ const (
 	pairedHigh         = 600 // of what may be in half of a slide
 	chartHigh          = 440 // of a row of charts that has a slide
 	chartLeast         = 290 // of a row of charts that shares a slide
-	besideHigh         = 280 // of a text that fits beside a chart, where its lines are half as long
+	chartTop           = 100 // of a chart, above what may be beside it
+	tinyHigh           = 150 // of a subject that is too short for a slide
 	panelsInRow        = 3
+	manyPanels         = 4
+	manyColumns        = 9 // of a heat map
 )
 
 // pack puts the blocks on slides. A slide is bad if it is nearly empty, if its letters or charts must become
 // smaller, or if what belongs together is on two slides. The slides of a subject are those for which the
 // sum is least.
 func (d *deck) pack() {
+	blocks := nearText(d.blocks)
+	for at, end := 0, 0; at < len(blocks); at = end {
+		high, text := 0, blocks[at].level == 2
+		for end = at; end == at || end < len(blocks) && !blocks[end].begins(); end++ {
+			high += blocks[end].high
+			text = text && blocks[end].kind == ofText
+		}
+		blocks[at].tiny = text && high <= tinyHigh
+	}
 	running := ""
-	for at := 0; at < len(d.blocks); {
-		end := at + 1
-		for end < len(d.blocks) && (d.blocks[end].level == 0 || d.blocks[end].level > 2) {
-			end++
+	for i, part := range split(blocks) {
+		s := &slide{first: i == 0 || part[0].begins()}
+		if !part[0].begins() {
+			s.running = running
 		}
-		subject := d.blocks[at:end]
-		first := at == 0 || subject[0].level > 0
-		if level := subject[0].level; level == 1 || level == 2 {
-			running = strings.TrimSpace(tag.ReplaceAllString(subject[0].html, ""))
+		if part[0].continued && running != "" {
+			s.running += " (code continued)"
 		}
-		for i, part := range split(subject) {
-			s := &slide{first: first && i == 0}
-			if level := part[0].level; level == 0 || level > 2 {
-				s.running = running
+		for _, b := range part {
+			if b.begins() {
+				running = strings.TrimSpace(tag.ReplaceAllString(b.html, ""))
 			}
-			if part[0].continued && running != "" {
-				s.running += " (code continued)"
-			}
-			d.write(s, part)
-			d.slides = append(d.slides, s)
 		}
-		at = end
+		d.write(s, part)
+		d.slides = append(d.slides, s)
 	}
 	d.blocks = nil
 }
 
-// split divides the blocks of a subject so that the sum of what is bad is least.
+// begins reports whether a subject begins with the block.
+func (b *block) begins() bool { return b.level == 1 || b.level == 2 }
+
+// nearText moves what a cell shows behind the code that follows, if more code than a slide has room for is
+// between a chart and the text about it.
+func nearText(blocks []*block) []*block {
+	for at := 0; at < len(blocks); {
+		end, charts, high := at, 0, 0
+		for ; end < len(blocks) && blocks[end].kind == ofOutput; end++ {
+			charts += blocks[end].charts
+		}
+		code := end
+		for ; code < len(blocks) && blocks[code].kind == ofCode; code++ {
+			high += blocks[code].high
+		}
+		text := code
+		for ; text < len(blocks) && blocks[text].kind == ofOutput; text++ {
+		}
+		if charts > 0 && high > slideRoom/2 && code < text && text < len(blocks) && strings.HasPrefix(blocks[text].source, "**Reading") {
+			blocks = slices.Concat(blocks[:at], blocks[end:code], blocks[at:end], blocks[code:])
+			at = text
+			continue
+		}
+		at = max(end, at+1)
+	}
+	return blocks
+}
+
+// split divides blocks so that the sum of what is bad is least.
 func split(blocks []*block) (parts [][]*block) {
 	n := len(blocks)
 	least, from := make([]float64, n+1), make([]int, n+1)
@@ -105,33 +143,38 @@ func split(blocks []*block) (parts [][]*block) {
 
 // crowding says how bad a slide is that is nearly empty or too full.
 func crowding(blocks []*block) float64 {
-	fixed, charts := 0, 0
-	if level := blocks[0].level; level == 0 || level > 2 {
-		fixed = runningHigh
+	small, full, charts, bad := 0, 0, 0, 0.0
+	if !blocks[0].begins() {
+		small, full = runningHigh, runningHigh
 	}
 	for i := 0; i < len(blocks); i++ {
 		b := blocks[i]
-		fixed += b.high
+		n, least, most := row(blocks[i:])
+		small, full, charts = small+least, full+most, charts+b.charts
 		if b.kind == ofCode && i > 0 && blocks[i-1].cell == b.cell {
-			fixed += codeHigh - codeGap
+			small, full = small+codeHigh-codeGap, full+codeHigh-codeGap
 		}
-		charts += b.rows()
-		i += beside(blocks[i:])
+		if b.whole && i > 0 {
+			bad += 4
+		}
+		// A short subject may be on the slide of the one before it or after it, if that has no title.
+		if i > 0 && b.begins() && (blocks[0].level == 1 || !b.tiny && !blocks[0].tiny) {
+			bad += 100
+		}
+		i += n
 	}
-	full, room := fixed+charts*chartHigh, slideRoom
 	const slide = 0.25 // one slide more is bad as well
-	if full <= room {
-		empty := float64(room-full) / float64(room)
-		return slide + 2*empty*empty
+	bad += slide
+	if full <= slideRoom {
+		empty := float64(slideRoom-full) / slideRoom
+		return bad + 2*empty*empty
 	}
-	if small := fixed + charts*chartLeast; small < room {
-		part := float64(full-room) / float64(full-small)
-		return slide + 1.2*part*part
-	} else {
-		full = small
+	if small < slideRoom {
+		part := float64(full-slideRoom) / float64(full-small)
+		return bad + 1.2*part*part
 	}
-	over := float64(full)/float64(room) - 1
-	bad := slide + 8*over
+	over := float64(small)/slideRoom - 1
+	bad += 8 * over
 	if charts > 0 {
 		bad += 1.2
 	}
@@ -141,12 +184,35 @@ func crowding(blocks []*block) float64 {
 	return bad
 }
 
-// rows returns in how many rows the charts of an output stand.
-func (b *block) rows() int {
-	if !b.panels {
-		return b.charts
+// row returns how many texts are beside the first block, and how high both are with the least charts and
+// with charts of full size. A text beside a chart has half the width, and so it is twice as high there.
+func row(blocks []*block) (texts, least, most int) {
+	b := blocks[0]
+	var high int
+	switch {
+	case b.charts == 0:
+		return 0, b.high, b.high
+	case b.whole:
+		return 0, chartHigh, chartHigh
+	case b.table > 0:
+		high = b.table
+	case b.panels:
+		rows := (b.charts + panelsInRow - 1) / panelsInRow
+		return 0, b.high + rows*chartLeast, b.high + rows*chartHigh
+	case b.charts > 1:
+		return 0, b.high + b.charts*chartLeast, b.high + b.charts*chartHigh
+	default:
+		high = chartTop
 	}
-	return (b.charts + panelsInRow - 1) / panelsInRow
+	for _, text := range blocks[1:] {
+		beside := text.kind == ofText && text.level == 0 && !text.exercise || text.stream && text.cell == b.cell && b.table > 0
+		if !beside || high+2*text.high > chartHigh {
+			break
+		}
+		high += 2 * text.high
+		texts++
+	}
+	return texts, max(chartLeast, high), max(chartHigh, high)
 }
 
 // parting says how bad it is that a slide ends with a and the next one begins with b.
@@ -183,21 +249,6 @@ func parting(a, b *block) float64 {
 	return 0
 }
 
-// beside returns how many texts after a chart, which is the first block, are beside it.
-func beside(blocks []*block) (n int) {
-	if chart := blocks[0]; chart.charts != 1 || chart.panels {
-		return 0
-	}
-	high := 0
-	for _, b := range blocks[1:] {
-		if high += b.high; b.kind != ofText || b.level > 0 || b.exercise || high > besideHigh {
-			break
-		}
-		n++
-	}
-	return n
-}
-
 // write writes blocks to a slide.
 func (d *deck) write(s *slide, blocks []*block) {
 	for i := 0; i < len(blocks); i++ {
@@ -211,16 +262,21 @@ func (d *deck) write(s *slide, blocks []*block) {
 			s.parts.WriteString(hangingCode(renderSource(d.md, b.cell, source)))
 			continue
 		}
-		n := beside(blocks[i:])
-		if n == 0 {
-			s.parts.WriteString(b.html)
-			continue
-		}
+		n, _, _ := row(blocks[i:])
 		var text strings.Builder
 		for _, t := range blocks[i+1 : i+1+n] {
 			text.WriteString(t.html)
 		}
-		s.parts.WriteString(columns("beside", b.html, text.String()))
+		switch about := "<div class=\"about\">\n" + text.String() + "</div>\n"; {
+		case n == 0:
+			s.parts.WriteString(b.html)
+		case b.table == 0:
+			s.parts.WriteString(columns("beside", b.html, about))
+		case chartPlace.MatchString(b.sides[0]):
+			s.parts.WriteString(columns("pair", b.sides[0], b.sides[1]+about))
+		default:
+			s.parts.WriteString(columns("pair", b.sides[0]+about, b.sides[1]))
+		}
 		i += n
 	}
 }

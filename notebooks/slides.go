@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -151,9 +152,9 @@ func (d *deck) addText(c *cell) error {
 			return err
 		}
 		d.math = d.math || math
-		b := &block{kind: ofText, html: hangingCode(text), high: textHeight(source), level: headingLevel(source)}
+		b := &block{kind: ofText, html: hangingCode(text), source: source, high: textHeight(source), level: headingLevel(source)}
 		b.exercise = exerciseBegins.MatchString(source)
-		b.colon = strings.HasSuffix(strings.TrimSpace(source), ":")
+		b.colon = strings.HasSuffix(strings.TrimSpace(source), ":") || announced.MatchString(source)
 		d.blocks = append(d.blocks, b)
 	}
 	return nil
@@ -180,6 +181,9 @@ func keepTogether(blocks []string) (list []string) {
 	return list
 }
 
+// announced matches a paragraph that only says what follows, such as "*Proof.*".
+var announced = regexp.MustCompile(`^\s*(\*[^*]+\*|\*\*[^*]+\*\*)\s*$`)
+
 // exerciseBegins matches the beginning of an exercise.
 var exerciseBegins = regexp.MustCompile(`^(#+ |\*\*)(Exercise )?\d+\.\d+`)
 
@@ -201,6 +205,7 @@ func (d *deck) addCode(c *cell) error {
 		b := &block{kind: ofOutput, html: hangingCode(text), cell: c, stream: o.kind == "stream", half: halfWide(o, text)}
 		b.charts = len(chartPlace.FindAllString(text, -1))
 		b.panels = strings.Contains(text, "grid-template-columns")
+		b.whole = b.charts == 1 && (manyGrids.MatchString(text) || columnsOf(text) >= manyColumns)
 		if b.charts == 0 {
 			b.high = outputHeight(o, text)
 		}
@@ -245,8 +250,8 @@ func pairs(outs []*block) (list []*block) {
 		b := outs[i]
 		if i+1 < len(outs) {
 			next := outs[i+1]
-			if b.half != "" && next.half != "" && (b.half == "chart" || next.half == "chart") && max(b.high, next.high) <= pairedHigh {
-				b = &block{kind: ofOutput, html: columns("pair", b.html, next.html), cell: b.cell, high: max(b.high, next.high) * 4 / 5, charts: b.charts + next.charts, panels: true}
+			if b.half != "" && next.half != "" && !b.whole && !next.whole && (b.half == "chart" || next.half == "chart") && max(b.high, next.high) <= pairedHigh {
+				b = &block{kind: ofOutput, html: columns("pair", b.html, next.html), sides: [2]string{b.html, next.html}, cell: b.cell, table: max(b.high, next.high), charts: b.charts + next.charts, panels: true}
 				i++
 			}
 		}
@@ -341,6 +346,19 @@ func outputHeight(o *output, text string) int {
 
 // chartPlace matches the place of a chart.
 var chartPlace = regexp.MustCompile(`id="svm-[^>]*height:\d+px`)
+
+// manyGrids matches the option of a chart with many panels.
+var manyGrids = regexp.MustCompile(fmt.Sprintf(`"grid":\[(?:\{[^{}]*\},?){%d,}`, manyPanels))
+
+// columnsOf returns how many columns the heat map of a chart has.
+func columnsOf(text string) (n int) {
+	if m := heatColumns.FindStringSubmatch(text); m != nil {
+		n, _ = strconv.Atoi(m[1])
+	}
+	return n
+}
+
+var heatColumns = regexp.MustCompile(`"svm":\{"columns":(\d+)`)
 
 // importDeclaration matches the imports of a cell.
 var importDeclaration = regexp.MustCompile(`(?ms)^import \(.*?^\)\n*|^import [^\n(]*\n*`)

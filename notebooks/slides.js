@@ -47,7 +47,7 @@
     }
     var grids = [].concat(own.grid || []).filter(function (g) { return typeof g.top === 'number' && typeof g.height === 'number'; });
     if (own.svm && grids.length === (own.grid || []).length && !own.svm.files) s.grids = grids.map(function (g) {
-      var right = typeof g.width === 'number' ? Math.min(90, Math.max(14, s.width - g.left - g.width)) : g.right;
+      var right = typeof g.width === 'number' ? Math.min(70, Math.max(14, s.width - g.left - g.width)) : g.right;
       return { left: g.left, top: g.top - (s.up || 0), width: typeof g.width === 'number' ? g.width : s.width - g.left - g.right, height: g.height, right: right };
     });
     s.high -= s.up || 0;
@@ -65,7 +65,7 @@
       var tops = unique(s.grids.map(function (g) { return Math.round(g.top); })), rows = tops.map(function (t) {
         return Math.max.apply(null, s.grids.map(function (g) { return Math.round(g.top) === t ? g.height : 0; }));
       });
-      var panels = rows.reduce(function (a, b) { return a + b; }, 0), f = Math.min(1, Math.max((high - s.high + panels) / panels, 0.25, Math.min(1, 110 / Math.max.apply(null, rows))));
+      var panels = rows.reduce(function (a, b) { return a + b; }, 0), f = Math.min(1, Math.max((high - s.high + panels) / panels, 0.2, Math.min(1, (rows.length > 1 ? 66 : 110) / Math.max.apply(null, rows)), (s.svm.columns ? 18.5 * s.svm.rows : 0) / panels));
       var one = s.grids[0], most = share * s.width - one.left - one.right, still = s.svm.aspect && s.grids.length === 1;
       if (still) f = Math.min(f, most / one.width);
       var grids = s.grids.map(function (g) {
@@ -90,7 +90,7 @@
     var names = {}, series = {};
     all.forEach(function (s) {
       s.names.forEach(function (n) { names[n.name || n] = names[n.name || n] || n; });
-      s.chart.getOption().series.forEach(function (o) { series[o.name] = series[o.name] || Object.assign({}, o, { data: [], markLine: null, markPoint: null, endLabel: null }); });
+      s.chart.getOption().series.forEach(function (o) { series[o.name] = series[o.name] || Object.assign({}, o, { data: [], xAxisIndex: 0, yAxisIndex: 0, markLine: null, markPoint: null, endLabel: null }); });
     });
     var box = document.createElement('div'), own = part(all[0].chart, 'legend'), echarts = window.__svmEcharts.echarts;
     if (!Object.keys(names).length) return;
@@ -113,6 +113,7 @@
     return Array.from(slide.querySelectorAll('.hang')).filter(function (e) { return e.offsetHeight > 1.6 * parseFloat(getComputedStyle(e).lineHeight); }).length;
   }
   function high(slide) { return slide.scrollHeight * (parseFloat(slide.style.zoom) || 1); }
+  function wide(slide) { return Array.from(slide.querySelectorAll('.rich, .rich > div, table')).some(function (e) { return e.scrollWidth > e.clientWidth + 1 || e.offsetWidth > e.parentNode.clientWidth + 1; }); }
   function letters(slide, size) { slide.style.setProperty('--size', size); }
   function look(slide) { // what a slide looks like without what is done here
     return slide.scrollHeight + '/' + slide.querySelectorAll('.katex, [data-drawn]').length + '/' +
@@ -124,6 +125,7 @@
     if (!slide.offsetParent || look(slide) === slide.look) return;
     slide.style.zoom = 1;
     letters(slide, 1);
+    slide.style.setProperty('--table', 1);
     var places = Array.from(slide.querySelectorAll('[id^="svm-"]'));
     slide.querySelectorAll('.panels').forEach(function (p) {
       var inside = Array.from(p.querySelectorAll('[id^="svm-"]'));
@@ -135,11 +137,12 @@
       var lines = wrapped(slide), size = 1.3;
       for (; size > 1; size = Math.round(100 * size - 5) / 100) {
         letters(slide, size);
-        if (high(slide) <= room && wrapped(slide) <= lines) break;
+        if (high(slide) <= room && wrapped(slide) <= lines && !wide(slide)) break;
       }
       letters(slide, size);
     }
-    for (var s = 0.97; high(slide) > room && s > 0.84; s -= 0.03) letters(slide, s);
+    for (var t = 1; wide(slide) && t >= 0.85; t -= 0.05) slide.style.setProperty('--table', t);
+    for (var s = 0.98; high(slide) > room && s > 0.84; s -= 0.02) letters(slide, s);
     for (var zoom = 0.97; high(slide) > room && zoom >= 0.5; zoom -= 0.03) slide.style.zoom = zoom;
     slide.style.overflow = high(slide) > height ? 'auto' : 'visible';
     slide.look = look(slide);
@@ -152,22 +155,28 @@
     });
     var rows = unique(all.map(function (s) { return Math.round(s.el.getBoundingClientRect().top / 8); })).length;
     var most = Math.max.apply(null, all.map(function (s) { return s.high * s.zoom; }));
+    function draw(share, target) {
+      all.forEach(function (s) {
+        var box = s.el.closest('.beside'), alone = box && columnsOf(s) === 1 && !(s.svm.columns > 8); // a heat map needs its width
+        if (box) box.classList.toggle('below', !alone);
+        shape(s, Math.min(s.high, target / s.zoom), alone ? share : 1);
+        if (alone && s.end) {
+          box.style.setProperty('--left', Math.min(s.end.left * s.zoom + 8, 0.62 * width) + 'px');
+          box.style.setProperty('--top', s.end.top * s.zoom - 8 + 'px');
+        }
+      });
+      return high(slide) - room;
+    }
     [0.58, 0.48].some(function (share) {
-      var target = most;
-      for (var k = 0; k < 4; k++) {
-        all.forEach(function (s) {
-          var box = s.el.closest('.beside'), alone = box && columnsOf(s) === 1;
-          if (box) box.classList.toggle('below', !alone);
-          shape(s, Math.min(s.high, target / s.zoom), alone ? share : 1);
-          if (alone && s.end) {
-            box.style.setProperty('--left', Math.min(s.end.left * s.zoom + 8, 0.62 * width) + 'px');
-            box.style.setProperty('--top', s.end.top * s.zoom - 8 + 'px');
-          }
-        });
-        var over = high(slide) - room;
-        if (over <= 0) return true;
+      var target = most, over = draw(share, target), before = target, was = over;
+      for (var k = 0; k < 4 && over > 0; k++) {
+        before = target;
+        was = over;
         target = Math.min(target, Math.max.apply(null, all.map(function (s) { return s.now * s.zoom; }))) - over / rows - 1;
+        over = draw(share, target);
       }
+      if (over > 0 && was - over < 3) draw(share, before); // it is the text that is too high
+      return over <= 0;
     });
   }
 
