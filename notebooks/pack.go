@@ -19,10 +19,11 @@ type block struct {
 	source    string    // Markdown or code
 	cell      *cell     // of code and outputs
 	continued bool      // code of the same cell is before it
+	tight     bool      // no blank line is before it
 	stream    bool      // printed text
 	charts    int       // how many charts the output has
 	panels    bool      // its charts are side by side
-	whole     bool      // its chart has so many panels or columns that it needs a slide
+	whole     bool      // its chart has so many panels or columns, or a replay, that it needs a slide
 	sides     [2]string // HTML of a chart and a table, which are side by side
 	table     int       // how high this table is
 	tiny      bool      // the heading of a subject that is too short for a slide
@@ -55,7 +56,8 @@ const (
 	tinyHigh           = 150 // of a subject that is too short for a slide
 	panelsInRow        = 3
 	manyPanels         = 4
-	manyColumns        = 9 // of a heat map
+	manyColumns        = 9  // of a heat map
+	mostLines          = 24 // of code
 )
 
 // pack puts the blocks on slides. A slide is bad if it is nearly empty, if its letters or charts must become
@@ -257,7 +259,11 @@ func (d *deck) write(s *slide, blocks []*block) {
 			source := b.source
 			for i+1 < len(blocks) && blocks[i+1].kind == ofCode && blocks[i+1].cell == b.cell {
 				i++
-				source += "\n\n" + blocks[i].source
+				if blocks[i].tight {
+					source += "\n" + blocks[i].source
+				} else {
+					source += "\n\n" + blocks[i].source
+				}
 			}
 			s.parts.WriteString(hangingCode(renderSource(d.md, b.cell, source)))
 			continue

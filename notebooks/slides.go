@@ -193,7 +193,7 @@ func (d *deck) addCode(c *cell) error {
 		return err
 	}
 	for i, part := range codeParts(importDeclaration.ReplaceAllString(c.source(), "")) {
-		d.blocks = append(d.blocks, &block{kind: ofCode, source: part, cell: c, high: linesHeight(part), continued: i > 0})
+		d.blocks = append(d.blocks, &block{kind: ofCode, source: part.source, tight: part.tight, cell: c, high: linesHeight(part.source), continued: i > 0})
 	}
 	var outs []*block
 	for _, o := range withoutLiving(outputs) {
@@ -347,8 +347,8 @@ func outputHeight(o *output, text string) int {
 // chartPlace matches the place of a chart.
 var chartPlace = regexp.MustCompile(`id="svm-[^>]*height:\d+px`)
 
-// manyGrids matches the option of a chart with many panels.
-var manyGrids = regexp.MustCompile(fmt.Sprintf(`"grid":\[(?:\{[^{}]*\},?){%d,}`, manyPanels))
+// manyGrids matches the option of a chart with many panels or a replay.
+var manyGrids = regexp.MustCompile(fmt.Sprintf(`"timeline":\{|"grid":\[(?:\{[^{}]*\},?){%d,}`, manyPanels))
 
 // columnsOf returns how many columns the heat map of a chart has.
 func columnsOf(text string) (n int) {
@@ -363,15 +363,41 @@ var heatColumns = regexp.MustCompile(`"svm":\{"columns":(\d+)`)
 // importDeclaration matches the imports of a cell.
 var importDeclaration = regexp.MustCompile(`(?ms)^import \(.*?^\)\n*|^import [^\n(]*\n*`)
 
-// codeParts splits code at blank lines.
-func codeParts(code string) (parts []string) {
+// codeParts splits code at blank lines, and what is longer than a slide before a statement that is not
+// indented. The parts of the second kind are tight: no blank line is between them.
+func codeParts(code string) (parts []codePart) {
 	for part := range strings.SplitSeq(code, "\n\n") {
-		if strings.TrimSpace(part) != "" {
-			parts = append(parts, strings.Trim(part, "\n"))
+		if strings.TrimSpace(part) == "" {
+			continue
 		}
+		list := strings.Split(strings.Trim(part, "\n"), "\n")
+		tight := false
+		for len(list) > mostLines {
+			pieces := (len(list) + mostLines - 1) / mostLines
+			cut := 0
+			for i := 1; i < min(mostLines+1, len(list)); i++ {
+				if list[i] != "" && !strings.ContainsAny(list[i][:1], " \t})") && abs(i-len(list)/pieces) <= abs(cut-len(list)/pieces) {
+					cut = i
+				}
+			}
+			if cut == 0 {
+				break
+			}
+			parts = append(parts, codePart{strings.Join(list[:cut], "\n"), tight})
+			list, tight = list[cut:], true
+		}
+		parts = append(parts, codePart{strings.Join(list, "\n"), tight})
 	}
 	return parts
 }
+
+// codePart is code that stays whole on a slide.
+type codePart struct {
+	source string
+	tight  bool
+}
+
+func abs(n int) int { return max(n, -n) }
 
 // headingLevel returns the level of a heading such as "## Folds", or 0 for other text.
 func headingLevel(block string) int {

@@ -71,6 +71,8 @@ func TestDeck(t *testing.T) {
 		{"code that fits with its output but not with the text", []*cell{prose("# A\n\n" + long), code("x", strings.Repeat("1\n", 15))}, []string{"| A " + long, "x " + strings.TrimSpace(strings.Repeat("1 ", 15))}},
 		{"code without output stays with a short text", []*cell{prose("# A\n\n**1.1** What is it?"), code("var a = 1")}, []string{"| A 1.1 What is it? var a = 1"}},
 		{"long code", []*cell{code(lines + "\n" + lines)}, []string{"| " + strings.Join(strings.Fields(lines), " "), strings.Join(strings.Fields(lines), " ")}},
+		{"long code without blank lines", []*cell{code(strings.Repeat("x\n", 14) + "for {\n" + strings.Repeat("\ty\n", 18) + "}\nz")},
+			[]string{"| " + strings.TrimSpace(strings.Repeat("x ", 14)), "for { " + strings.Repeat("y ", 18) + "} z"}},
 		{"much printed", []*cell{code("x", strings.Repeat("1\n", 30))}, []string{"| x", strings.TrimSpace(strings.Repeat("1 ", 30))}},
 		{"printed lines move to the text about them", []*cell{code(strings.Repeat("x\n", 18), strings.Repeat("1\n", 6)), prose(half)},
 			[]string{"| " + strings.TrimSpace(strings.Repeat("x ", 18)), strings.Repeat("1 ", 6) + half}},
@@ -148,7 +150,11 @@ func TestParagraphs(t *testing.T) {
 			t.Fatalf("%q became %q", want, got)
 		}
 		code := strings.ReplaceAll(source, "#", "//")
-		if got, want := strings.Fields(strings.Join(codeParts(code), "\n")), strings.Fields(code); !slices.Equal(got, want) {
+		var parts []string
+		for _, p := range codeParts(code) {
+			parts = append(parts, p.source)
+		}
+		if got, want := strings.Fields(strings.Join(parts, "\n")), strings.Fields(code); !slices.Equal(got, want) {
 			t.Fatalf("code %q became %q", want, got)
 		}
 	})
