@@ -111,6 +111,15 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	patients := of(datasets.Diabetes())
 	drinking, tasting := datasets.Wine().Split(0.6, 1)
 	standard := datasets.Diabetes().Standardised()
+	sure := sync.OnceValue(func() *selection.ConformalEvaluation {
+		train, rest := of(datasets.Diabetes().Standardised()).Split(0.4, 1)
+		held, test := rest.Split(0.5, 1)
+		e, err := selection.MustConformalise(svmnb.Regress(train).C(10).MustFit(), held).Evaluate(test)
+		if err != nil {
+			panic(err)
+		}
+		return e
+	})
 	progression := sync.OnceValue(func() *model.Model {
 		return svmnb.Regress(of(standard)).Kernel(kernels.RBF(0.03)).C(60).MustFit().Model().Transformed()
 	})
@@ -168,7 +177,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return play.CoordinateAscent([2][2]float64{{1, -0.6}, {-0.6, 1}}, [2]float64{}, [2]float64{2, -2}).Chart()
 			}},
 		}},
-		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `judged` is what the [referee](referee.md) says of fits with three tolerances and of one with landmarks. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others. `standard` is `datasets.Diabetes().Standardised()`, and `progression` the model of a regression of them.", []exhibit{
+		{"How good it is, and which to choose", "`c` is `fit` with probabilities, `careful` a fit of noisier data with `MustThreshold(svmnb.ForCost(1, 5))`, and `s` is a search over C and gamma. `moons` is the description of `fit`, and `few` a description with thirty points. `folds` is `selection.StratifiedKFold(5, 1)`. `judged` is what the [referee](referee.md) says of fits with three tolerances and of one with landmarks. `wines` is a fit of three fifths of `datasets.Wine()`, and `tasting` has the others. `standard` is `datasets.Diabetes().Standardised()`, and `progression` the model of a regression of them. `sure` is what `Evaluate` of a `selection.Conformal` says of points of the same data that were neither trained on nor held out.", []exhibit{
 			{"confusion", "Confusion", "svmnb.Confusion.Of(iris())", func() (*display.Chart, error) { return svmnb.Confusion.Of(iris()) }},
 			{"gap-by-machine", "GapByMachine", "svmnb.GapByMachine.Of(judged())", func() (*display.Chart, error) { return svmnb.GapByMachine.Of(judged()) }},
 			{"roc", "ROC", "svmnb.ROC.Of(fit())", func() (*display.Chart, error) { return svmnb.ROC.Of(fit()) }},
@@ -179,6 +188,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"thresholds", "Thresholds", "svmnb.Thresholds.Of(careful())", func() (*display.Chart, error) { return svmnb.Thresholds.Of(careful()) }},
 			{"landscape", "Landscape", "selection.Landscape.Of(s())", func() (*display.Chart, error) { return selection.Landscape.Of(s()) }},
 			{"importances", "Importances Importance", "selection.MustImportances(wines(), tasting).Chart()", func() (*display.Chart, error) { return selection.MustImportances(wines(), tasting).Chart() }},
+			{"conformal", "ConformalEvaluation", "sure().Chart()", func() (*display.Chart, error) { return sure().Chart() }},
 			{"shapley", "Shapley Attribution", "selection.MustShapley(progression(), standard.Select([]int{120}), standard.Select(first(100))).Chart()", func() (*display.Chart, error) {
 				return selection.MustShapley(progression(), standard.Select([]int{120}), standard.Select(first(100))).Chart()
 			}},
@@ -193,6 +203,10 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		}},
 		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum, and `sugar` one whose kernel has a length scale for each of ten features.", []exhibit{
 			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
+			{"quantile", "Tube", "svmnb.Tube.Of(sinc.Quantile(0.9).C(0.5).MustFit())", func() (*display.Chart, error) {
+				return svmnb.Tube.Of(sinc.Quantile(0.9).C(0.5).MustFit())
+			}},
+			{"huber", "Tube", "svmnb.Tube.Of(sinc.Huber(0.1).MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.Huber(0.1).MustFit()) }},
 			{"predictions", "Predictions", "svmnb.Predictions.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Predictions.Of(sinc.MustFit()) }},
 			{"residuals", "Residuals", "svmnb.Residuals.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Residuals.Of(sinc.MustFit()) }},
 			{"posterior", "Posterior", "gp.Posterior.Of(process())", func() (*display.Chart, error) { return gp.Posterior.Of(process()) }},

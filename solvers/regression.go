@@ -48,6 +48,38 @@ func Tube2(k Matrix, y, c []float64, epsilon float64) *Problem {
 	return p
 }
 
+// Pinball is the dual of quantile regression (Koenker and Bassett 1978; with kernels, Takeuchi,
+// Le, Sears and Smola 2006), whose primal is ½‖w‖² + Σ c_i ρ(y_i − f(x_i)) with the pinball
+// loss ρ(r) = max(τ r, (τ − 1) r) and τ in (0, 1). It is Tube with ε = 0 and a box for each
+// side:
+//
+//	minimise ½ β'Kβ − y'β,  −(1 − τ) c_i ≤ β_i ≤ τ c_i,  Σβ = 0.
+//
+// With a free bias, at most τ n points lie below f at the optimum and at most (1 − τ) n above,
+// if all costs are equal. For τ = ½ it is Tube with ε = 0 and half the cost.
+func Pinball(k Matrix, y, c []float64, tau float64) *Problem {
+	p := Tube(k, y, c, 0)
+	for i, v := range c {
+		p.Upper[i], p.Upper[len(c)+i] = tau*v, (1-tau)*v
+	}
+	return p
+}
+
+// HuberTube is the dual of a regression with Huber's loss (Huber 1964; with kernels, Mangasarian
+// and Musicant 2000), whose primal is ½‖w‖² + Σ c_i h(y_i − f(x_i)) with h(r) = r²/2δ for |r| ≤
+// δ and |r| − δ/2 beyond, and δ > 0 in units of y. It is Tube with ε = 0 and the ridge δ/c_i
+// besides the box, so β_i = c_i r_i/δ for |r_i| ≤ δ and ±c_i beyond. For δ → 0 it tends to Tube
+// with ε = 0; for δ above every residual it is Tube2 with ε = 0 and the costs c_i/δ.
+func HuberTube(k Matrix, y, c []float64, delta float64) *Problem {
+	p := Tube(k, y, c, 0)
+	for range 2 {
+		for _, v := range c {
+			p.Ridge = append(p.Ridge, delta/v)
+		}
+	}
+	return p
+}
+
 // NuTube is the dual of ν-support-vector regression (Schölkopf, Smola, Williamson and Bartlett
 // 2000). It finds the tube's half-width ε for a ν in (0, 1] such that at most ν n points lie
 // outside the tube and at least ν n are support vectors. y has n finite values. In LIBSVM's

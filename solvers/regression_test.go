@@ -97,12 +97,21 @@ var tubeTable = []struct {
 		p := waveProblem(40, 1, 0.1)
 		return Tube2(PointsOf(p.K), targets(p), uneven(40), 0.1)
 	}},
-	{name: "wave, upper quartile", problem: func(testing.TB) *Problem { // pinball loss
+	{name: "wave, upper quartile", problem: func(testing.TB) *Problem {
 		p := waveProblem(40, 1, 0)
-		for i := range 40 {
-			p.Upper[i], p.Upper[40+i] = 0.75, 0.25
-		}
-		return p
+		return Pinball(PointsOf(p.K), targets(p), fill(40, 1), 0.75)
+	}},
+	{name: "wave, lowest percent, sample weights", problem: func(testing.TB) *Problem {
+		p := waveProblem(40, 1, 0)
+		return Pinball(PointsOf(p.K), targets(p), uneven(40), 0.01)
+	}},
+	{name: "wave, Huber", problem: func(testing.TB) *Problem {
+		p := waveProblem(40, 1, 0)
+		return HuberTube(PointsOf(p.K), targets(p), fill(40, 3), 0.2)
+	}},
+	{name: "wave, Huber, sample weights", problem: func(testing.TB) *Problem {
+		p := waveProblem(40, 1, 0)
+		return HuberTube(PointsOf(p.K), targets(p), uneven(40), 0.05)
 	}},
 	{name: "constant targets", none: true, problem: func(testing.TB) *Problem {
 		p := waveProblem(20, 1, 0.1)
@@ -207,7 +216,8 @@ func tubePrimal(p *Problem, alpha []float64, b float64) float64 {
 				continue
 			}
 			if p.Ridge != nil {
-				value += slack * slack / p.Ridge[at] / 2
+				most := min(slack, p.Ridge[at]*p.Upper[at]) // the slack from which a loss with a bound is linear
+				value += (slack - most/2) * most / p.Ridge[at]
 			} else {
 				value += p.Upper[at] * slack
 			}
@@ -848,8 +858,15 @@ func randomTube(rng *rand.Rand) (p *Problem, name string) {
 			c[i] *= math.Pow(10, 2*rng.Float64()-1)
 		}
 	}
-	if rng.IntN(2) == 0 {
+	switch rng.IntN(6) {
+	case 0, 1:
 		return Tube2(toy.NewGram(x, k), y, c, epsilon), name + ", quadratic loss"
+	case 2:
+		tau := 0.01 + 0.98*rng.Float64()
+		return Pinball(toy.NewGram(x, k), y, c, tau), fmt.Sprintf("%s, τ = %.2g", name, tau)
+	case 3:
+		delta := size * math.Pow(10, 3*rng.Float64()-2)
+		return HuberTube(toy.NewGram(x, k), y, c, delta), fmt.Sprintf("%s, δ = %.2g", name, delta)
 	}
 	return Tube(toy.NewGram(x, k), y, c, epsilon), name
 }

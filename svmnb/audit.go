@@ -96,7 +96,7 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 	n := t.data.N()
 	p := &audit.Programme{Lower: make([]float64, 2*n), FixedBias: t.fixed, Bias: t.b0}
 	epsilon := t.epsilon
-	if t.loss == ridge || t.loss == nuLoss {
+	if t.loss != linearLoss && t.loss != quadraticLoss {
 		epsilon = 0
 	}
 	if t.loss == nuLoss {
@@ -111,6 +111,10 @@ func (f *RegressionFit) Audit(ctx context.Context) (*Audit, error) {
 			switch t.loss {
 			case ridge, quadraticLoss:
 				p.Ridge, p.Upper = append(p.Ridge, 1/t.cost[i]), append(p.Upper, math.Inf(1))
+			case pinballLoss:
+				p.Upper = append(p.Upper, t.cost[i]*(0.5+side*(t.tau-0.5)))
+			case huberLoss:
+				p.Ridge, p.Upper = append(p.Ridge, t.delta/t.cost[i]), append(p.Upper, t.cost[i])
 			default:
 				p.Upper = append(p.Upper, t.cost[i])
 			}

@@ -65,7 +65,7 @@ func (r regressing) Divide() (learn.Loss, error) {
 		return learn.Loss{}, err
 	}
 	if r.loss != linearLoss {
-		return learn.Loss{}, arguments.Wrong("Regress", math.NaN(), "data in blocks are learnt with the linear loss; leave QuadraticLoss, Nu and Ridge out")
+		return learn.Loss{}, arguments.Wrong("Regress", math.NaN(), "data in blocks are learnt with the linear loss; leave QuadraticLoss, Nu, Ridge, Quantile and Huber out")
 	}
 	if r.sample != nil {
 		return learn.Loss{}, arguments.Wrong("SampleWeights", math.NaN(), "weights of the points do not belong to data in blocks; leave SampleWeights out")

@@ -220,6 +220,10 @@ func (r regressing) Dials() []learn.Dial {
 		return []learn.Dial{learn.LogDial("lambda", r.lambda)}
 	case nuLoss:
 		return []learn.Dial{c, learn.EvenDial("nu", r.nu, 0.02, 1, 0.02)}
+	case pinballLoss:
+		return []learn.Dial{c, learn.EvenDial("quantile", r.tau, 0.02, 0.98, 0.02)}
+	case huberLoss:
+		return []learn.Dial{c, learn.LogDial("delta", r.delta)}
 	}
 	most := max(math.Sqrt(variation(r.data.Y)/float64(r.data.N())), r.epsilon)
 	if most == 0 {

@@ -26,7 +26,7 @@ import (
 
 // What docs/guide.md shows compiles and runs, and gives answers that a person would use.
 func TestGuide(t *testing.T) {
-	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 14)
+	doctest.Same(t, "../docs/guide.md", "guide_doc_test.go", 15)
 
 	ctx := context.Background()
 	file, err := filepath.Abs("../notebooks/data/customers.csv")
@@ -144,6 +144,23 @@ func TestGuide(t *testing.T) {
 	low, high := next.Interval(0.95)
 	if fine(err); !(low[0] > 360 && high[0] < 376 && high[0] > low[0]+1) {
 		t.Error(low, high)
+	}
+
+	cars, rest := datasets.Motorcycle().Split(0.5, 1)
+	held, later := rest.Split(0.7, 1)
+	curve := svmnb.Regress(cars).Kernel(kernels.RBF(0.01)).C(10)
+	sure, err := selection.ConformaliseBetween(curve.Quantile(0.05).MustFit(), curve.Quantile(0.95).MustFit(), held)
+	fine(err)
+	from, to, err := sure.Intervals(later, 0.9)
+	fine(err)
+	inside := 0
+	for i, y := range later.Y {
+		if from[i] <= y && y <= to[i] {
+			inside++
+		}
+	}
+	if inside < later.N()*7/10 || to[0]-from[0] > 200 {
+		t.Error(inside, later.N(), from, to)
 	}
 
 	rare := datasets.OpenTable("data/customers.csv").Without("id", "name").Target("left")

@@ -287,9 +287,15 @@ func (f multiClassified) HeldOut(_ context.Context, data *datasets.Dataset) (*le
 // Data returns the training data.
 func (r Regressor) Data() *datasets.Dataset { return r.data }
 
-func (r regressing) Fault() error           { return r.faults.Err() }
-func (r regressing) Measure() learn.Measure { return learn.RMSE }
-func (r regressing) Description() any       { return r.Regressor }
+func (r regressing) Fault() error { return r.faults.Err() }
+
+func (r regressing) Measure() learn.Measure {
+	if r.loss == pinballLoss {
+		return learn.Pinball(r.tau)
+	}
+	return learn.RMSE
+}
+func (r regressing) Description() any { return r.Regressor }
 
 func (r regressing) Detail() any {
 	if r.sample == nil {
@@ -314,7 +320,7 @@ func (r Regressor) given(data *datasets.Dataset, rows []int) Regressor {
 func (r regressing) After(p *steps.Passage) learn.Learner { r.after(p); return r }
 
 func (r regressing) Parameters() string {
-	return "C, epsilon, nu, lambda, tau2, tol and those of the kernel: " + tune.Parameters(r.kernel)
+	return "C, epsilon, nu, lambda, quantile, delta, tau2, tol and those of the kernel: " + tune.Parameters(r.kernel)
 }
 
 func (r regressing) Set(name string, v float64) (learn.Learner, bool) {
@@ -326,8 +332,8 @@ func (r regressing) Set(name string, v float64) (learn.Learner, bool) {
 		}
 		return regressing{r.C(v)}, true
 	case "epsilon":
-		if r.loss == ridge || r.loss == nuLoss {
-			r.faults.Said("Epsilon", arguments.Wrong("Epsilon", v, "ridge regression and ν-SVR have no ε to choose; search lambda or nu"))
+		if r.loss != linearLoss && r.loss != quadraticLoss {
+			r.faults.Said("Epsilon", arguments.Wrong("Epsilon", v, "this loss has no ε to choose; search lambda of Ridge, nu of Nu, quantile of Quantile or delta of Huber"))
 			return r, true
 		}
 		return regressing{r.Epsilon(v)}, true
@@ -335,6 +341,10 @@ func (r regressing) Set(name string, v float64) (learn.Learner, bool) {
 		return regressing{r.Nu(v)}, true
 	case "lambda":
 		return regressing{r.Ridge(v)}, true
+	case "quantile":
+		return regressing{r.Quantile(v)}, true
+	case "delta":
+		return regressing{r.Huber(v)}, true
 	}
 	known := r.machine.set(name, v)
 	return r, known

@@ -29,6 +29,8 @@ type Regressor struct {
 	epsilon float64
 	nu      float64
 	lambda  float64
+	tau     float64 // level of a quantile
+	delta   float64 // Huber's δ
 	loss    loss
 	sample  *[]float64 // weights of the points, which multiply C; never changed after they were made
 }
@@ -40,6 +42,8 @@ const (
 	quadraticLoss
 	nuLoss
 	ridge
+	pinballLoss
+	huberLoss
 )
 
 // Regress starts the description of a regression of the data's targets. The defaults are
@@ -67,7 +71,7 @@ func (r Regressor) C(cost float64) Regressor {
 
 // Epsilon sets the half-width ε ≥ 0 of the tube, in units of the targets. Smaller errors
 // cost nothing, and points inside the tube are not support vectors. Epsilon has no effect
-// with Ridge and Nu.
+// with Ridge, Nu, Quantile and Huber.
 func (r Regressor) Epsilon(epsilon float64) Regressor {
 	r.epsilon = epsilon
 	r.faults.Said("Epsilon", arguments.WrongIf(!(epsilon >= 0) || math.IsInf(epsilon, 1), "Epsilon", epsilon, "ε is %v; it is half the width of the tube in units of the targets, 0 or a positive number", epsilon))
@@ -75,16 +79,16 @@ func (r Regressor) Epsilon(epsilon float64) Regressor {
 }
 
 // LinearLoss chooses the linear ε-insensitive loss, the default.
-func (r Regressor) LinearLoss() Regressor { return r.losing(linearLoss, 0, 0, nil) }
+func (r Regressor) LinearLoss() Regressor { return r.losing(linearLoss, nil) }
 
 // QuadraticLoss chooses the quadratic ε-insensitive loss (C/2) ξ². This adds 1/C to the
 // diagonal of the kernel matrix (Cristianini and Shawe-Taylor 2000, §7.2).
-func (r Regressor) QuadraticLoss() Regressor { return r.losing(quadraticLoss, 0, 0, nil) }
+func (r Regressor) QuadraticLoss() Regressor { return r.losing(quadraticLoss, nil) }
 
 // losing sets the loss. An earlier choice of a loss no longer counts, and neither does its
 // error.
-func (r Regressor) losing(l loss, nu, lambda float64, err error) Regressor {
-	r.loss, r.nu, r.lambda = l, nu, lambda
+func (r Regressor) losing(l loss, err error) Regressor {
+	r.loss, r.nu, r.lambda, r.tau, r.delta = l, 0, 0, 0, 0
 	r.faults.Said("loss", err)
 	return r
 }
@@ -93,7 +97,9 @@ func (r Regressor) losing(l loss, nu, lambda float64, err error) Regressor {
 // wide that at most ν n points lie outside and at least ν n are support vectors; nu is in
 // (0, 1]. The fit's Epsilon is the half-width that was found.
 func (r Regressor) Nu(nu float64) Regressor {
-	return r.losing(nuLoss, nu, 0, arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	r = r.losing(nuLoss, arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
+	r.nu = nu
+	return r
 }
 
 // Ridge chooses kernel ridge regression, which minimises ½‖w‖² + Σ (y_i − f(x_i))² / 2λ
@@ -102,7 +108,9 @@ func (r Regressor) Nu(nu float64) Regressor {
 // Gaussian process with the prior mean b and the noise variance λ. C and Epsilon have no
 // effect.
 func (r Regressor) Ridge(lambda float64) Regressor {
-	return r.losing(ridge, 0, lambda, checkedCost("Ridge", "λ", lambda, "then f is constant; give a finite one"))
+	r = r.losing(ridge, checkedCost("Ridge", "λ", lambda, "then f is constant; give a finite one"))
+	r.lambda = lambda
+	return r
 }
 
 // FixedBias fixes the bias at b0 instead of optimising it (Cristianini and Shawe-Taylor
@@ -190,6 +198,10 @@ func (r Regressor) String() string {
 		fmt.Fprintf(&s, ".Ridge(%s)", say.Number(r.lambda))
 	case nuLoss:
 		fmt.Fprintf(&s, ".Nu(%s).C(%s)", say.Number(r.nu), say.Number(r.c))
+	case pinballLoss:
+		fmt.Fprintf(&s, ".Quantile(%s).C(%s)", say.Number(r.tau), say.Number(r.c))
+	case huberLoss:
+		fmt.Fprintf(&s, ".Huber(%s).C(%s)", say.Number(r.delta), say.Number(r.c))
 	case quadraticLoss:
 		s.WriteString(".QuadraticLoss()")
 		fallthrough
@@ -237,8 +249,11 @@ func (r Regressor) prepare() (*regression, error) {
 	if t.method == nil {
 		t.method = r.smo()
 	}
-	if r.loss == ridge {
+	switch r.loss {
+	case ridge:
 		t.epsilon, t.c = 0, 1/r.lambda
+	case pinballLoss, huberLoss:
+		t.epsilon = 0
 	}
 	t.cost = slices.Repeat([]float64{t.c}, r.data.N())
 	var weights []float64
@@ -259,6 +274,10 @@ func (r Regressor) prepare() (*regression, error) {
 		if t.problem, err = solvers.NuTube(k, r.data.Y, r.c, r.nu, weights...); err != nil {
 			return nil, fmt.Errorf("svmnb: %w", err)
 		}
+	case pinballLoss:
+		t.problem = solvers.Pinball(k, r.data.Y, t.cost, r.tau)
+	case huberLoss:
+		t.problem = solvers.HuberTube(k, r.data.Y, t.cost, r.delta)
 	default:
 		t.problem = solvers.Tube(k, r.data.Y, t.cost, r.epsilon)
 	}
@@ -329,5 +348,9 @@ func (r Regressor) Keep() *RegressionFit {
 }
 
 func (t *regression) key() []byte {
-	return t.machine.key(fmt.Sprintf("Regress %d %v %v", t.loss, t.epsilon, t.nu), t.data.Y, t.cost)
+	problem := fmt.Sprintf("Regress %d %v %v", t.loss, t.epsilon, t.nu)
+	if t.loss == pinballLoss || t.loss == huberLoss {
+		problem += fmt.Sprintf(" %v %v", t.tau, t.delta)
+	}
+	return t.machine.key(problem, t.data.Y, t.cost)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/runs"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/metrics"
 )
 
 // RegressionFit is a solved regression: f(x) = Σ_i β_i K(x_i, x) + b, summed over the
@@ -196,7 +197,16 @@ func (f *RegressionFit) slack(residual float64) float64 {
 	return max(0, math.Abs(residual)-f.Epsilon)
 }
 
-func (t *regression) bound(i int, beta float64) bool { return math.Abs(beta) >= t.problem.Upper[i] }
+// most returns the bound of |β_i| on the side of beta; the pinball loss has another one below f
+// than above.
+func (t *regression) most(i int, beta float64) float64 {
+	if upper := t.problem.Upper; beta < 0 {
+		return upper[len(upper)/2+i]
+	}
+	return t.problem.Upper[i]
+}
+
+func (t *regression) bound(i int, beta float64) bool { return math.Abs(beta) >= t.most(i, beta) }
 
 // counts returns how many β are free and how many are at a bound.
 func (f *RegressionFit) counts() (free, bound int) {
@@ -246,6 +256,18 @@ func (f *RegressionFit) Conditions() RegressionConditions {
 		switch {
 		case t.loss == ridge:
 			c.State, c.Requires = "any", "r = λβ"
+		case t.loss == pinballLoss && t.bound(i, b) && b > 0:
+			c.State, c.Requires = "β = τC", "r ≥ 0"
+		case t.loss == pinballLoss && t.bound(i, b):
+			c.State, c.Requires = "β = −(1 − τ)C", "r ≤ 0"
+		case t.loss == pinballLoss:
+			c.State, c.Requires = "−(1 − τ)C < β < τC", "r = 0"
+		case t.loss == huberLoss && t.bound(i, b) && b > 0:
+			c.State, c.Requires = "β = C", "r ≥ δ"
+		case t.loss == huberLoss && t.bound(i, b):
+			c.State, c.Requires = "β = −C", "r ≤ −δ"
+		case t.loss == huberLoss:
+			c.State, c.Requires = "−C < β < C", "r = δβ/C"
 		case b == 0:
 			c.State, c.Requires = "β = 0", "|r| ≤ ε"
 		case t.loss == quadraticLoss && b > 0:
@@ -304,6 +326,10 @@ func (f *RegressionFit) Markdown() string {
 	switch t.loss {
 	case ridge:
 		s.Row("**result**", "every point carries f, as in any least squares")
+	case pinballLoss:
+		s.Row("**result**", "%s", f.sidedText())
+	case huberLoss:
+		s.Row("**result**", "%d of %s farther than δ from f, where the loss is linear", bound, say.Several(len(f.Beta), "point"))
 	case quadraticLoss:
 		s.Row("**result**", "%d support vectors: the points outside the tube", free)
 	default:
@@ -323,7 +349,12 @@ func (f *RegressionFit) Markdown() string {
 	if all := variation(y); all > 0 {
 		text += fmt.Sprintf(", %s of the targets' variance explained", say.Percent(1-square/all))
 	}
-	s.Row("training RMSE", "%s%s", text, glanced(rows, t.data.N()))
+	if t.loss == pinballLoss {
+		loss, _ := metrics.Pinball(y, values, t.tau) // the values are those of a fit
+		s.Row("training pinball loss", "%s%s", say.Signed(loss, 4), glanced(rows, t.data.N()))
+	} else {
+		s.Row("training RMSE", "%s%s", text, glanced(rows, t.data.N()))
+	}
 	if far := f.farthest(); far != "" {
 		s.Row("distance from the optimum", "%s", far)
 	}
@@ -338,6 +369,10 @@ func (t *regression) lossText() string {
 		s = "squares, ridge λ = " + say.Number(t.lambda)
 	case nuLoss:
 		s = "ε-insensitive, ν = " + say.Number(t.nu) + ", C = " + say.Number(t.c)
+	case pinballLoss:
+		s = "pinball, τ = " + say.Number(t.tau) + ", C = " + say.Number(t.c)
+	case huberLoss:
+		s = "Huber's, δ = " + say.Number(t.delta) + ", C = " + say.Number(t.c)
 	case quadraticLoss:
 		s = "quadratic ε-insensitive, C = " + say.Number(t.c) + ", ε = " + say.Number(t.epsilon)
 	default:
@@ -373,7 +408,9 @@ func (f *RegressionFit) Hints() []string {
 		add("The targets are the numbers of classes (%s is %s), which a regression takes as amounts: svmnb.Classify tells the classes apart.", say.Class(t.data.ClassName(t.data.Y[0])), say.Number(t.data.Y[0]))
 	}
 	switch {
-	case t.loss == ridge || n < 3 || spread == 0:
+	case t.loss == pinballLoss && min(t.tau, 1-t.tau)*float64(n) < 5:
+		add("Fewer than five points are expected beyond the %s quantile, so it follows single points: it needs more points, or a τ nearer to ½.", say.Percent(t.tau))
+	case t.loss == ridge || t.loss == pinballLoss || t.loss == huberLoss || n < 3 || spread == 0:
 	case free+bound == 0:
 		add("All targets fit into a tube of ε = %s around a constant: try an ε below their standard deviation, %.3g.", say.Number(f.Epsilon), spread)
 	case t.loss == linearLoss && free == 0:
@@ -389,7 +426,9 @@ func (f *RegressionFit) record() record {
 }
 
 // Tube shows the regression function of one feature with its tube, the points, the support
-// vectors and the slacks. For more features it shows the predictions over the targets.
+// vectors and the slacks. For more features it shows the predictions over the targets. For a
+// quantile it shows the points on f and those beside it, and for Huber's loss those farther than
+// δ from f.
 var Tube = display.FigureOf("Tube", drawTube)
 
 // Show displays the given figures of the fit. Without figures it displays the summary and
@@ -404,8 +443,16 @@ const curveNodes = 600
 func drawTube(f *RegressionFit) (*display.Chart, error) {
 	t := f.task
 	rows, values := f.glance()
+	upper := make([]float64, len(f.Beta))
+	for i, b := range f.Beta {
+		upper[i] = t.most(i, b)
+	}
 	d := figure.TubeData{
-		Problem: t.words() + glanced(rows, len(f.Beta)), Epsilon: f.Epsilon, Y: pick(t.data.Y, rows), F: values, Beta: pick(f.Beta, rows), Upper: pick(t.problem.Upper[:len(f.Beta)], rows), Target: t.data.Target,
+		Problem: t.words() + glanced(rows, len(f.Beta)), Epsilon: f.Epsilon, Y: pick(t.data.Y, rows), F: values, Beta: pick(f.Beta, rows), Upper: pick(upper, rows), Target: t.data.Target,
+		Tau: t.tau,
+	}
+	if t.loss == huberLoss {
+		d.Epsilon, d.Huber = t.delta, true
 	}
 	if t.line() {
 		d.Feature = t.data.FeatureName(0)

@@ -109,6 +109,9 @@ func (f *Fit) when(alpha []float64) *Fit {
 func (f regressed) Replay() (figure.ReplayData, error) {
 	t := f.fit.task
 	n := len(f.fit.Beta)
+	if t.loss == pinballLoss {
+		return figure.ReplayData{}, arguments.Wrong("Replay", t.tau, "a quantile has a bound for the points below f and another one for those above, which a replay does not draw; replay Epsilon(0), or show svmnb.KKT and svmnb.Gap")
+	}
 	d := figure.ReplayData{
 		Problem: t.words(), Method: f.fit.Method, Regression: true, Target: t.data.Target, Y: t.data.Y, Upper: t.problem.Upper[:n],
 	}

@@ -31,7 +31,7 @@ import (
 // whole.
 var zeros = []any{
 	svmnb.ArgumentError{}, gp.Ascent{}, gp.AscentPoint{}, svmnb.Audit{}, gp.Belief{}, svmnb.Calibrated{}, svmnb.Classifier{}, gp.Component{}, svmnb.Condition{}, svmnb.Conditions{},
-	selection.Chain{}, selection.Worker{}, selection.Deal{}, selection.Importance{}, selection.Attribution{}, selection.Dependence{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, gp.Classifier{}, gp.ClassifierFit{}, gp.ClassifierEvaluation{}, gp.EvidenceInterval{}, gp.SparseProcess{}, gp.SparseFit{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{}, gp.ApproximationRun{}, gp.LatentProcess{}, gp.LatentFit{}, gp.MultiProcess{}, gp.MultiFit{}, gp.NeighbourProcess{}, gp.NeighbourFit{}, gp.Derivatives{}, transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{}, svmnb.LeftOut{}, svmnb.CostBounds{}, svmnb.CostSpan{},
+	selection.Chain{}, selection.Worker{}, selection.Deal{}, selection.Importance{}, selection.Conformal{}, selection.ConformalEvaluation{}, selection.Attribution{}, selection.Dependence{}, selection.Alternative{}, selection.Alternatives{}, display.Curve{}, display.Drawing{}, gp.Estimate{}, gp.Evaluation{}, gp.Classifier{}, gp.ClassifierFit{}, gp.ClassifierEvaluation{}, gp.EvidenceInterval{}, gp.SparseProcess{}, gp.SparseFit{}, svmnb.Evaluation{}, display.Figure{}, svmnb.Fit{}, transform.FourierFeatures{}, selection.Grid{}, selection.HeldOut{}, transform.Imputation{}, gp.ApproximationRun{}, gp.LatentProcess{}, gp.LatentFit{}, gp.MultiProcess{}, gp.MultiFit{}, gp.NeighbourProcess{}, gp.NeighbourFit{}, gp.Derivatives{}, transform.Indicators{}, svmnb.Isotonic{}, display.ItemError{}, display.LinePlot{}, svmnb.JointFit{}, transform.Landmarks{}, gp.LeaveOneOut{}, svmnb.LeaveOneOutBounds{}, transform.MaxAbsScaling{}, svmnb.LeftOut{}, svmnb.CostBounds{}, svmnb.CostSpan{},
 	selection.Metric{}, model.Model{}, model.Error{}, model.Row{}, svmnb.MultiCertificate{}, svmnb.MultiClassifier{}, svmnb.MultiFit{}, gp.Optimisation{}, display.Panels{}, gp.Partial{},
 	svmnb.PathBreak{}, selection.PipeFit{}, selection.Pipeline{}, svmnb.Platt{}, transform.PrincipalComponents{}, gp.Process{}, gp.Fit{}, play.RaceResult{}, play.RaceRun{},
 	play.Racing{}, selection.Random{}, selection.Range{}, svmnb.RegressionCondition{}, svmnb.RegressionConditions{}, svmnb.RegressionEvaluation{}, svmnb.RegressionFit{}, svmnb.RegressionVector{},
@@ -156,17 +156,20 @@ func TestNilArguments(t *testing.T) {
 	ctx := context.Background()
 	var noContext context.Context
 	for name, call := range map[string]func() error{
-		"CrossValidate":     func() error { _, err := selection.CrossValidate(ctx, nil, nil); return err },
-		"ValidationCurve":   func() error { _, err := selection.ValidationCurve(ctx, nil, nil, "C", 1, 2); return err },
-		"Importances":       func() error { _, err := selection.Importances(ctx, nil, nil); return err },
-		"Shapley":           func() error { _, err := selection.Shapley(ctx, nil, nil, nil); return err },
-		"PartialDependence": func() error { _, err := selection.PartialDependence(ctx, nil, nil, ""); return err },
-		"LearningCurve":     func() error { _, err := selection.LearningCurve(ctx, nil, nil); return err },
-		"Classify":          func() error { _, err := svmnb.Classify(nil).Fit(noContext); return err },
-		"OneClass":          func() error { _, err := svmnb.OneClass(nil).Fit(noContext); return err },
-		"Regress":           func() error { _, err := svmnb.Regress(nil).Fit(noContext); return err },
-		"GaussianProcess":   func() error { _, err := gp.Regress(nil).Fit(noContext); return err },
-		"Pipe":              func() error { _, err := selection.Pipe(nil).Fit(noContext); return err },
+		"CrossValidate":       func() error { _, err := selection.CrossValidate(ctx, nil, nil); return err },
+		"ValidationCurve":     func() error { _, err := selection.ValidationCurve(ctx, nil, nil, "C", 1, 2); return err },
+		"Importances":         func() error { _, err := selection.Importances(ctx, nil, nil); return err },
+		"Conformalise":        func() error { _, err := selection.Conformalise(nil, nil); return err },
+		"ConformaliseBetween": func() error { _, err := selection.ConformaliseBetween(nil, nil, nil); return err },
+		"ConformaliseFolds":   func() error { _, err := selection.ConformaliseFolds(ctx, nil, nil); return err },
+		"Shapley":             func() error { _, err := selection.Shapley(ctx, nil, nil, nil); return err },
+		"PartialDependence":   func() error { _, err := selection.PartialDependence(ctx, nil, nil, ""); return err },
+		"LearningCurve":       func() error { _, err := selection.LearningCurve(ctx, nil, nil); return err },
+		"Classify":            func() error { _, err := svmnb.Classify(nil).Fit(noContext); return err },
+		"OneClass":            func() error { _, err := svmnb.OneClass(nil).Fit(noContext); return err },
+		"Regress":             func() error { _, err := svmnb.Regress(nil).Fit(noContext); return err },
+		"GaussianProcess":     func() error { _, err := gp.Regress(nil).Fit(noContext); return err },
+		"Pipe":                func() error { _, err := selection.Pipe(nil).Fit(noContext); return err },
 		"Pipe of nil": func() error {
 			_, err := selection.Pipe(transform.Standardise(), svmnb.Classify(nil)).Fit(noContext)
 			return err

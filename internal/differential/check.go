@@ -435,15 +435,23 @@ func exactly(p *problem) (w float64, ok bool) {
 				lin, up = 0, 1
 			case oneClass:
 				sign, lin, up = 1, 0, 1
-			case epsilonSVR, quadraticSVR, ridge, nuSVR:
+			case epsilonSVR, quadraticSVR, ridge, nuSVR, quantile, huber:
 				sign = float64(1 - 2*side)
 				epsilon := p.Epsilon
-				if p.Form == ridge || p.Form == nuSVR {
+				if p.Form != epsilonSVR && p.Form != quadraticSVR {
 					epsilon = 0
 				}
 				lin = epsilon - sign*y
 				if p.Form == quadraticSVR || p.Form == ridge {
 					up, r = math.Inf(1), 1/cost[i]
+				}
+				switch {
+				case p.Form == quantile && side == 0:
+					up *= p.tau()
+				case p.Form == quantile:
+					up *= 1 - p.tau()
+				case p.Form == huber:
+					r = p.delta() / cost[i]
 				}
 			}
 			if p.Bias == fixed || p.Bias == augmented {

@@ -87,7 +87,7 @@ func (p *peers) solve(q *problem) []interval {
 		return nil
 	}
 	var found []interval
-	if p.cmd != nil && q.Form != ridge {
+	if p.cmd != nil && q.Form != ridge && q.Form != quantile && q.Form != huber {
 		found = append(found, p.ask(q, k, cost)...)
 	}
 	if p.turn++; p.libsvm != "" && p.turn%50 == 0 && q.Form == oneNorm && q.Weights == nil {

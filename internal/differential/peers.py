@@ -16,7 +16,7 @@ def linear(q):
         1: lambda: LinearSVC(loss="squared_hinge", **common),
         5: lambda: LinearSVR(loss="epsilon_insensitive", epsilon=q["epsilon"], **common),
         6: lambda: LinearSVR(loss="squared_epsilon_insensitive", epsilon=q["epsilon"], **common),
-        11: lambda: LinearSVC(multi_class="crammer_singer", **common),
+        13: lambda: LinearSVC(multi_class="crammer_singer", **common),
     }[q["form"]]()
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

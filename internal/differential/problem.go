@@ -29,18 +29,20 @@ const (
 	quadraticSVR
 	ridge
 	nuSVR
+	quantile
+	huber
 	oneVsOne
 	oneVsRest
 	crammerSinger
 	forms
 )
 
-func (f form) regression() bool { return f >= epsilonSVR && f <= nuSVR }
+func (f form) regression() bool { return f >= epsilonSVR && f <= huber }
 func (f form) many() bool       { return f >= oneVsOne }
 func (f form) nu() bool         { return f == nuSVC || f == oneClass || f == nuSVR }
 
 func (f form) String() string {
-	return [...]string{"1-norm", "2-norm", "hard", "ν-SVC", "one class", "ε-SVR", "quadratic SVR", "ridge", "ν-SVR", "one against one", "one against the rest", "Crammer–Singer"}[f]
+	return [...]string{"1-norm", "2-norm", "hard", "ν-SVC", "one class", "ε-SVR", "quadratic SVR", "ridge", "ν-SVR", "quantile", "Huber", "one against one", "one against the rest", "Crammer–Singer"}[f]
 }
 
 // problem has everything that a fit depends on, except the method.
@@ -222,6 +224,10 @@ func someKernel(rng *rand.Rand, scale float64, d int, x [][]float64) string {
 	return k.String()
 }
 
+// tau is the level of a quantile, and delta the δ of Huber's loss.
+func (p *problem) tau() float64   { return max(p.Nu, 1e-6) }
+func (p *problem) delta() float64 { return max(p.Epsilon, 1e-3) }
+
 func (p *problem) data() *datasets.Dataset {
 	if !p.Sparse {
 		return datasets.New(p.X, p.Y)
@@ -315,6 +321,10 @@ func (p *problem) words(m method) (list []word) {
 		say("Epsilon", p.Epsilon)
 	case nuSVR:
 		say("Nu", p.Nu)
+	case quantile:
+		say("Quantile", p.tau())
+	case huber:
+		say("Huber", p.delta())
 	}
 	if p.Form == quadraticSVR {
 		say("QuadraticLoss")

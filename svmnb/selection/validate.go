@@ -49,7 +49,16 @@ func measureOf(l learn.Learner) Metric {
 	if s, ok := l.(searching); ok {
 		return s.by
 	}
-	return [...]Metric{learn.Accuracy: Accuracy, learn.RMSE: RMSE, learn.NLPD: NLPD}[l.Measure()]
+	switch m := l.Measure(); m {
+	case learn.Accuracy:
+		return Accuracy
+	case learn.RMSE:
+		return RMSE
+	case learn.NLPD:
+		return NLPD
+	default:
+		return Pinball(m.Tau)
+	}
 }
 
 // Metric is a score by which fits are compared.
@@ -129,6 +138,15 @@ var (
 		return metrics.NLPD(h.Truth, h.Predicted, h.SD)
 	}}
 )
+
+// Pinball returns the mean pinball loss of predictions of the quantile tau, in (0, 1), in units
+// of the targets; see [metrics.Pinball]. It is the default for quantile regressions, where tau is
+// theirs.
+func Pinball(tau float64) Metric {
+	return byValues(fmt.Sprintf("pinball loss %s", say.Number(tau)), func(truth, predicted []float64) (float64, error) {
+		return metrics.Pinball(truth, predicted, tau)
+	})
+}
 
 func byClasses(name string, of func(*metrics.Confusion) float64) Metric {
 	return byEvaluation(name, false, func(e *svmnb.Evaluation) (float64, error) { return of(e.Confusion()), nil })

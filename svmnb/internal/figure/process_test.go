@@ -479,6 +479,12 @@ func TestProcessFigures(t *testing.T) {
 	drawAll(t, []drawing{
 		{"tube", func() (*Chart, error) { return Tube(tube(t, 60, 1, 0.15, 3, false)) }, 20_000, "41 of 60 points are inside the tube of ± 0.15; the other 19 carry f · sinc · RBF(0.5), C = 3 · 12 free, 7 at the bound · RMSE 0.115"},
 		{"tube, quadratic loss", func() (*Chart, error) { return Tube(tube(t, 5, 1, 0.05, 30, true)) }, 20_000, "1 of 5 points are inside the tube of ± 0.05; the other 4 carry f · sinc · RBF(0.5), C = 30 · RMSE 0.0609"},
+		{"tube of a quantile", func() (*Chart, error) {
+			return Tube(TubeData{X: []float64{0, 1, 2}, Y: []float64{0, 1, 3}, F: []float64{1, 1, 1}, Beta: []float64{-0.1, 0, 0.9}, Upper: []float64{0.1, 0.9, 0.9}, Xs: []float64{0, 2}, Fs: []float64{1, 1}, Tau: 0.9})
+		}, 10_000, "90 % quantile: 1 of 3 points lie below f, 1 on it and 1 above"},
+		{"tube of Huber's loss", func() (*Chart, error) {
+			return Tube(TubeData{X: []float64{0, 1, 2}, Y: []float64{0, 1, 3}, F: []float64{1, 1, 1}, Beta: []float64{-1, 0, 1}, Upper: []float64{1, 1, 1}, Xs: []float64{0, 2}, Fs: []float64{1, 1}, Huber: true, Epsilon: 0.5})
+		}, 10_000, "2 of 3 points are farther than 0.5 from f, where the loss is linear"},
 		{"tube, two features", func() (*Chart, error) { return Tube(tube(t, 150, 2, 0.2, 3, false)) }, 15_000, "of 150 points are inside the tube"},
 		{"tube, far from zero", func() (*Chart, error) { return Tube(long) }, 50_000, "of 400 points are inside the tube"},
 		{"tube, many points", func() (*Chart, error) {

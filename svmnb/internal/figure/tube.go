@@ -17,12 +17,14 @@ type TubeData struct {
 	Feature string  // name of the x axis; "x" when empty
 	Target  string  // name of the y axis; "y" when empty
 	Epsilon float64 // ≥ 0
+	Tau     float64 // level of a quantile regression, whose Epsilon is 0; 0 for other regressions
+	Huber   bool    // Huber's loss: Epsilon is its δ, and Beta is at its bound beyond
 
 	X     []float64 // n values of the only feature; nil draws predictions over targets, for any number of features
 	Y     []float64 // n targets
 	F     []float64 // n values f(x_i)
 	Beta  []float64 // n coefficients β = α̂ − α
-	Upper []float64 // n upper bounds of |Beta|; +Inf for none
+	Upper []float64 // n upper bounds of |Beta|, on the side of Beta; +Inf for none
 
 	Xs   []float64 // m ≥ 2 increasing places; unused when X is nil
 	Fs   []float64 // m values of f
@@ -60,8 +62,26 @@ func Tube(d TubeData) (*Chart, error) {
 	case counts[unbounded] > 0:
 		support = ""
 	}
+	rmse := "RMSE " + numberTo(math.Sqrt(square), 3)
+	tube, slack, names := "f ± ε", "slack ξ", [...]string{"inside the tube", "free: on the edge", "at the bound: outside", "support vector"}
+	switch {
+	case d.Tau > 0:
+		below := 0
+		for i, b := range d.Beta {
+			if kinds[i] == atBound && b < 0 {
+				below++
+			}
+		}
+		title = fmt.Sprintf("%s %% quantile: %d of %s lie below f, %d on it and %d above", numberTo(100*d.Tau, 3), below, count(n, "point", "points"), n-counts[atBound], counts[atBound]-below)
+		names[inside], names[onEdge], names[atBound] = "on f", "on f", "below or above f"
+		support, rmse = "", ""
+	case d.Huber:
+		title = fmt.Sprintf("%d of %s are farther than %s from f, where the loss is linear", counts[atBound], count(n, "point", "points"), numberTo(d.Epsilon, 3))
+		tube, slack, names[inside], names[onEdge], names[atBound] = "f ± δ", "distance beyond δ", "within δ", "within δ", "farther than δ"
+		support = ""
+	}
 	shown := choose(n, func(i int) int { return -kinds[i] })
-	subtitle := sentence(d.Problem, support, "RMSE "+numberTo(math.Sqrt(square), 3), d.Note, fewer(shown, n, "the points"))
+	subtitle := sentence(d.Problem, support, rmse, d.Note, fewer(shown, n, "the points"))
 
 	// Over one feature, points are (x, y) and the curve is f(x) ± ε. Otherwise points are
 	// (y, f) and the curve is f = y ± ε; slacks are vertical in both.
@@ -94,10 +114,12 @@ func Tube(d TubeData) (*Chart, error) {
 		"lower": rounded(lower, keep, roundY), "upper": rounded(upper, keep, roundY), "target": target, "one": d.X != nil}
 	p := plot{name: "tube", about: about, tip: tubeJS.cut("tip"), grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, yName, 42).lines())
-	const tube, truth, slack = "f ± ε", "true function", "slack ξ"
-	p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)).edge("@series1", 1.3).in("itemStyle", object{"borderType": list{6, 4}}))
+	const truth = "true function"
 	p.key(fName)
-	p.key(tube)
+	if d.Tau == 0 {
+		p.add(band(0, tube, "x", "lower", "upper", "@series1/0.14", style("@series1", 1.3, 6, 4)).edge("@series1", 1.3).in("itemStyle", object{"borderType": list{6, 4}}))
+		p.key(tube)
+	}
 	if d.X != nil {
 		p.add(strips(yLow))
 	}
@@ -111,7 +133,7 @@ func Tube(d TubeData) (*Chart, error) {
 	// Lines for visible slacks, from the edge of the tube to the point.
 	stems := list{}
 	for _, i := range shown {
-		if r := d.Y[i] - d.F[i]; math.Abs(r) > d.Epsilon+0.002*(yHigh-yLow) {
+		if r := d.Y[i] - d.F[i]; d.Tau == 0 && math.Abs(r) > d.Epsilon+0.002*(yHigh-yLow) {
 			edge := d.F[i] + math.Copysign(d.Epsilon, r)
 			if d.X == nil {
 				edge = d.Y[i] - math.Copysign(d.Epsilon, r)
@@ -127,14 +149,14 @@ func Tube(d TubeData) (*Chart, error) {
 	size := pointSize(len(shown))
 	var sizes list
 	for kind, look := range []struct {
-		name, symbol string
-		size         int
-		style        object
+		symbol string
+		size   int
+		style  object
 	}{
-		inside:    {"inside the tube", "circle", size - 2, object{"color": "@soft", "opacity": 0.55}},
-		onEdge:    {"free: on the edge", "circle", size, object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.2}},
-		atBound:   {"at the bound: outside", diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
-		unbounded: {"support vector", diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
+		inside:    {"circle", size - 2, object{"color": "@soft", "opacity": 0.55}},
+		onEdge:    {"circle", size, object{"color": "@page", "borderColor": "@ink", "borderWidth": 2.2}},
+		atBound:   {diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
+		unbounded: {diamond, size + 2, object{"color": "@strong", "borderColor": "@page", "borderWidth": 1}},
 	} {
 		data := items(shown, func(i int) bool { return kinds[i] == kind }, func(_, i int) list {
 			r := d.Y[i] - d.F[i]
@@ -145,12 +167,12 @@ func Tube(d TubeData) (*Chart, error) {
 			continue
 		}
 		id := fmt.Sprintf("kind%d", kind)
-		p.add(scatter(data).id(id).name(look.name).symbols(look.symbol, look.size).set("symbolKeepAspect", true).z(5+kind).in("itemStyle", look.style).swells(1.4))
+		p.add(scatter(data).id(id).name(names[kind]).symbols(look.symbol, look.size).set("symbolKeepAspect", true).z(5+kind).in("itemStyle", look.style).swells(1.4))
 		sizes = append(sizes, list{id, look.size})
 		if kind == onEdge {
-			p.key(look.name)
+			p.key(names[kind])
 		} else {
-			p.rimmed(look.name, 0)
+			p.rimmed(names[kind], 0)
 		}
 	}
 	if len(stems) > 0 {

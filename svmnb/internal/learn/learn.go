@@ -45,13 +45,19 @@ type Ranged interface {
 }
 
 // Measure is the score by which fits are compared unless the user chooses another.
-type Measure int
+type Measure struct {
+	Name string
+	Tau  float64 // of Pinball
+}
 
-const (
-	Accuracy Measure = iota
-	RMSE
-	NLPD
+var (
+	Accuracy = Measure{Name: "accuracy"}
+	RMSE     = Measure{Name: "RMSE"}
+	NLPD     = Measure{Name: "NLPD"}
 )
+
+// Pinball is the measure of a quantile.
+func Pinball(tau float64) Measure { return Measure{"pinball", tau} }
 
 // Fit is a trained Learner.
 type Fit interface {
