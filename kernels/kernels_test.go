@@ -68,6 +68,8 @@ var table = []struct {
 	{call: "Intersection()", k: kernels.Intersection(), points: counts},
 	{call: "Sigmoid(0.5, -1)", k: kernels.Sigmoid(0.5, -1), indefinite: true},
 	{call: "Sigmoid(2, 1)", k: kernels.Sigmoid(2, 1), indefinite: true},
+	{call: "Distance(RBF(0.5))", k: kernels.Distance(kernels.RBF(0.5)), indefinite: true},
+	{call: "Distance(Polynomial(2, 1, 1))", k: kernels.Distance(kernels.Polynomial(2, 1, 1)), indefinite: true},
 	{call: "Precomputed()", k: kernels.Precomputed(), points: looked},
 	{call: "Spectrum(2)", k: kernels.Spectrum(2), points: words},
 	{call: "Spectrum(3).Raw()", k: kernels.Spectrum(3).Raw(), points: words},

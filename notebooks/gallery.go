@@ -151,6 +151,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 		}},
 		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features, and `straight` one of the same features with the linear kernel. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
 			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*display.Chart, error) { return svmnb.Margins.Of(fit()) }},
+			{"enclose", "Margins", "svmnb.Margins.Of(svmnb.Enclose(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).Nu(0.1).MustFit())", func() (*display.Chart, error) {
+				return svmnb.Margins.Of(svmnb.Enclose(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).Nu(0.1).MustFit())
+			}},
 			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*display.Chart, error) { return svmnb.Margins.Of(cancer()) }},
 			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
 			{"margins-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsPCA().Of(cancer()) }},

@@ -74,6 +74,30 @@ func OneClass(k Matrix, nu float64, w ...float64) (*Problem, error) {
 	return &Problem{K: k, S: fill(n, 1), P: make([]float64, n), Lower: make([]float64, n), Upper: w, Delta: nu * all}, nil
 }
 
+// Enclose is the dual of support vector data description (Tax and Duin 2004): the smallest ball in
+// feature space that leaves a share of at most ν of the points outside,
+//
+//	minimise R² + Σ ξ_i/νn,  ‖φ(x_i) − a‖² ≤ R² + ξ_i,  ξ_i ≥ 0,
+//
+// in the scaling of OneClass, with m = νn:
+//
+//	maximise ½m Σ α_i K_ii − ½ Σ α_i α_j K_ij,  0 ≤ α_i ≤ 1,  Σα = m.
+//
+// The centre is a = Σ α_i φ(x_i)/m, and R² − ‖φ(x) − a‖² = (2/m)(g(x) + b) − K(x, x). If all K_ii are
+// equal, α is that of OneClass. w are weights of the points; see NuSoftMargin. With them m = νΣw.
+func Enclose(k Matrix, nu float64, w ...float64) (*Problem, error) {
+	p, err := OneClass(k, nu, w...)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range k.Diag() {
+		if i < len(p.P) {
+			p.P[i] = -p.Delta / 2 * v
+		}
+	}
+	return p, nil
+}
+
 // perClass is SMO for a Problem with PerClass. A step keeps the sums of both classes if its
 // two points are of one class, so each class has its worst pair. The pair that promises the
 // larger gain is taken (LIBSVM's Solver_NU).

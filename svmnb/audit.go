@@ -57,13 +57,19 @@ func (f *Fit) Audit(ctx context.Context) (*Audit, error) {
 	n := t.data.N()
 	p := &audit.Programme{S: t.y, P: slices.Repeat([]float64{-1}, n), Lower: make([]float64, n), Upper: slices.Clone(t.cost), FixedBias: t.fixed, Bias: t.b0}
 	switch t.margin {
-	case nuSoft, oneClass:
+	case nuSoft, oneClass, enclosing:
 		p.P, p.PerClass = make([]float64, n), true
 		for _, w := range t.cost {
 			p.Sum += t.nu * w
 		}
-		if t.margin == oneClass {
+		if t.margin.alone() {
 			p.PerClass, p.Delta = false, p.Sum
+		}
+		if t.margin == enclosing {
+			self := pairs(points.Of(t.data), t.kernel)
+			for i := range p.P {
+				p.P[i] = -p.Sum / 2 * self(i, i)
+			}
 		}
 	case twoNorm:
 		for _, c := range t.cost {

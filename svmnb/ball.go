@@ -38,6 +38,12 @@ func (f *Fit) scaledBounds(b *ball, p points.Points, values []float64, e effort)
 	if lower, upper, err = b.bounds(p, values, e); err != nil || !f.task.scaled() {
 		return lower, upper, err
 	}
+	if f.task.margin == enclosing { // the scale is known
+		for i := range lower {
+			lower[i], upper[i] = f.scale*lower[i], f.scale*upper[i]
+		}
+		return lower, upper, nil
+	}
 	least, most, err := b.rho(f.task.margin == oneClass)
 	for i := range lower {
 		lower[i], upper[i] = over(lower[i], least, most), -over(-upper[i], least, most)
@@ -57,7 +63,7 @@ func over(v, least, most float64) float64 {
 }
 
 // scaled reports whether f is the function of the problem divided by ρ.
-func (t *task) scaled() bool { return t.margin == nuSoft || t.margin == oneClass }
+func (t *task) scaled() bool { return t.margin == nuSoft || t.margin.alone() }
 
 // Certain reports for each of m points whether its predicted label is that of the exact
 // optimum: it is where both bounds of f* have the sign of f. Errors are those of Bounds.
@@ -79,8 +85,17 @@ func (f *Fit) around(call string, x datasets.Points) (p points.Points, values []
 	if values, err = f.expansion.At(call, "classifier", p); err != nil {
 		return p, nil, nil, err
 	}
-	b, err = f.task.around(call, f.task.problem, &f.Result)
+	b, err = f.ball(call)
 	return p, divided(values, f.scale), b, err
+}
+
+// ball returns the ball of the fit's optimum, for values of f divided by the scale.
+func (f *Fit) ball(call string) (*ball, error) {
+	b, err := f.task.around(call, f.task.problem, &f.Result)
+	if err == nil && f.task.margin == enclosing {
+		b.less = 1 / f.scale
+	}
+	return b, err
 }
 
 func divided(values []float64, by float64) []float64 {
@@ -201,6 +216,7 @@ type ball struct {
 	gap      float64
 	bias     float64 // of the f whose bounds are asked for
 	off      float64 // rounding error of F
+	less     float64 // f has −less·K(x, x) besides the function of the problem
 	dualOnly bool    // the primal value is not that of (w, b), so only the dual bounds ‖w − w*‖
 }
 
@@ -227,7 +243,7 @@ func (m *machine) around(call string, p *solvers.Problem, res *solvers.Result) (
 
 // ball returns the ball of any α and F with this gap; off is the rounding error of F.
 func (m *machine) ball(p *solvers.Problem, alpha, f []float64, gap, bias, off float64) *ball {
-	return &ball{m, p, alpha, f, gap + off*(1+sum(alpha)), bias, off, p.Ridge != nil || math.IsInf(slices.Max(p.Upper), 1)}
+	return &ball{m, p, alpha, f, gap + off*(1+sum(alpha)), bias, off, 0, p.Ridge != nil || math.IsInf(slices.Max(p.Upper), 1)}
 }
 
 // effort limits the work for a bound: the most training points in corners, and the number of
@@ -246,6 +262,12 @@ func (b *ball) bounds(x points.Points, values []float64, e effort) (lower, upper
 		return nil, nil, err
 	}
 	self, total := g.Diag(), sum(b.alpha)
+	if b.less != 0 {
+		values = slices.Clone(values)
+		for i, k := range self {
+			values[i] += b.less * k
+		}
+	}
 	lower, upper = make([]float64, len(values)), make([]float64, len(values))
 	for i := range values {
 		lower[i], upper[i] = math.Inf(-1), math.Inf(1)
@@ -261,7 +283,7 @@ func (b *ball) bounds(x points.Points, values []float64, e effort) (lower, upper
 	}
 	for i, v := range values { // f itself and its kernel values are rounded
 		off := 1e-12*(math.Abs(v)+total*math.Abs(self[i])) + b.off
-		lower[i], upper[i] = lower[i]-off, upper[i]+off
+		lower[i], upper[i] = lower[i]-off-b.less*self[i], upper[i]+off-b.less*self[i]
 	}
 	return lower, upper, nil
 }

@@ -20,7 +20,7 @@ func (f *Fit) certainTraining() []bool {
 	if rows != nil || len(values) > certainPoints {
 		return nil
 	}
-	b, err := f.task.around("Certain", f.task.problem, &f.Result)
+	b, err := f.ball("Certain")
 	if err != nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func count(marked []bool) (n int) {
 // of a figure between f* ≥ lower = 0 and upper = 0. The bounds near the band are thorough if
 // they take at most work kernel values more. The result is nil if the gap is not known.
 func (f *Fit) bandOver(nodes [][]float64, z [][]float64, work int) *figure.Band {
-	b, err := f.task.around("Bounds", f.task.problem, &f.Result)
+	b, err := f.ball("Bounds")
 	if err != nil {
 		return nil
 	}

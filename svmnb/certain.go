@@ -56,7 +56,7 @@ func (m *machine) bindCertain(refusal string) (err error) {
 		case of.x.N() == 0:
 			err = arguments.Wrong("Certain", 0, "there are no points whose labels could be certain; give some, such as the training data")
 		case refusal != "":
-			err = arguments.Wrong("Certain", of.share, "%s; stop by Tol or solvers.Gap", refusal)
+			err = arguments.Wrong("Certain", of.share, "%s", refusal)
 		case m.behind != nil:
 			err = arguments.Wrong("Certain", of.share, "the points would need the steps of the pipeline, which are fitted later; stop by Tol, or transform the points first")
 		default:

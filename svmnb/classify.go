@@ -53,6 +53,7 @@ const (
 	hard
 	nuSoft
 	oneClass
+	enclosing
 )
 
 // Classify starts the description of a classifier for data with exactly two targets; the
@@ -103,7 +104,7 @@ func (c Classifier) HardMargin() Classifier { return c.within("HardMargin", hard
 // within sets the margin. An earlier choice of a margin no longer counts, and neither does
 // its error.
 func (c Classifier) within(setter string, margin margin) Classifier {
-	if c.margin == oneClass {
+	if c.margin.alone() {
 		c.faults.Said("margin", arguments.Wrong(setter, math.NaN(), "a one-class machine has the share ν of points outside, and no other margin; leave %s out", setter))
 		return c
 	}
@@ -116,10 +117,11 @@ func (c Classifier) within(setter string, margin margin) Classifier {
 // and at least ν n are support vectors. nu is in (0, 1] and below twice the share of the
 // smaller class. Alpha is scaled as in LIBSVM, in [0, 1]. Divided by Certificate.Rho = ρ it
 // becomes the α of the 1-norm soft margin with C = 1/ρ, and the fit's f is that machine's
-// f. For [OneClass], nu is the share of points that may be outside.
+// f. For [OneClass] and
+// [Enclose], nu is the share of points that may be outside.
 func (c Classifier) Nu(nu float64) Classifier {
 	c.nu = nu
-	if c.margin != oneClass {
+	if !c.margin.alone() {
 		c.margin = nuSoft
 	}
 	c.faults.Said("margin", arguments.WrongIf(!(nu > 0 && nu <= 1), "Nu", nu, "ν is %v; it is a share of the points, in (0, 1]", nu))
@@ -231,8 +233,11 @@ func (c Classifier) Live() Classifier { c.live = true; return c }
 func (c Classifier) String() string {
 	var s strings.Builder
 	verb := "Classify"
-	if c.margin == oneClass {
+	switch c.margin {
+	case oneClass:
 		verb = "OneClass"
+	case enclosing:
+		verb = "Enclose"
 	}
 	fmt.Fprintf(&s, "%s(%s)", verb, points.Name(c.data))
 	if c.kernel != nil {
@@ -241,7 +246,7 @@ func (c Classifier) String() string {
 	switch c.margin {
 	case hard:
 		s.WriteString(".HardMargin()")
-	case nuSoft, oneClass:
+	case nuSoft, oneClass, enclosing:
 		fmt.Fprintf(&s, ".Nu(%s)", say.Number(c.nu))
 	case twoNorm:
 		s.WriteString(".TwoNorm()")
@@ -284,7 +289,7 @@ func (c Classifier) prepare() (*task, error) {
 	c = c.taking()
 	t := &task{Classifier: c, asking: new(sync.Mutex)}
 	var err error
-	if c.margin == oneClass {
+	if c.margin.alone() {
 		t.negative, t.positive = oneClasses[0], oneClasses[1]
 		t.y = slices.Repeat([]float64{1}, c.data.N())
 		err = c.data.Check()
@@ -298,11 +303,15 @@ func (c Classifier) prepare() (*task, error) {
 		return nil, err
 	}
 	t.fill()
-	if err := t.bindCertain(""); err != nil {
+	refusal := ""
+	if c.margin == enclosing {
+		refusal = "a run of Enclose cannot look at labels; stop by Tol and ask the fit's Certain"
+	}
+	if err := t.bindCertain(refusal); err != nil {
 		return nil, err
 	}
 	t.cost = slices.Repeat([]float64{c.c}, len(t.y))
-	if c.margin == nuSoft || c.margin == oneClass {
+	if c.margin == nuSoft || c.margin.alone() {
 		t.cost = slices.Repeat([]float64{1}, len(t.y)) // a ν machine has no C
 	}
 	if c.weighs() {
@@ -322,6 +331,8 @@ func (c Classifier) prepare() (*task, error) {
 		t.problem, err = solvers.NuSoftMargin(t.k, t.y, c.nu, t.cost...)
 	case oneClass:
 		t.problem, err = solvers.OneClass(t.k, c.nu, t.cost...)
+	case enclosing:
+		t.problem, err = solvers.Enclose(t.k, c.nu, t.cost...)
 	default:
 		t.problem = solvers.SoftMargin(t.k, t.y, t.cost)
 	}
@@ -329,7 +340,7 @@ func (c Classifier) prepare() (*task, error) {
 		return nil, fmt.Errorf("svmnb: %w", err)
 	}
 	if t.fixed {
-		if c.margin == nuSoft || c.margin == oneClass {
+		if c.margin == nuSoft || c.margin.alone() {
 			return nil, arguments.Wrong("FixedBias", c.b0, "the bias of a ν machine is its multiplier and cannot be fixed; leave FixedBias, Augment and methods that need them out")
 		}
 		t.problem = t.problem.WithFixedBias(c.b0)
@@ -364,7 +375,7 @@ func (t *task) weigh() error {
 	if w == nil {
 		w = &weights{}
 	}
-	if t.margin == oneClass && (t.balanced || len(w.class) > 0) {
+	if t.margin.alone() && (t.balanced || len(w.class) > 0) {
 		return arguments.Wrong("ClassWeight", math.NaN(), "a one-class machine has one class, whose weight changes nothing; leave ClassWeight and Balanced out")
 	}
 	for _, cw := range w.class {

@@ -108,7 +108,7 @@ func (c classifying) WithKernel(k kernels.Kernel) learn.Explorable { return clas
 
 func (c classifying) Dials() []learn.Dial {
 	switch c.margin {
-	case nuSoft, oneClass:
+	case nuSoft, oneClass, enclosing:
 		return []learn.Dial{learn.EvenDial("nu", c.nu, 0.02, 0.98, 0.02)}
 	case hard:
 		return nil

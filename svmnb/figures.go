@@ -66,7 +66,7 @@ func drawMargins(f *Fit) (*display.Chart, error) {
 	classes := [2]string{say.Class(t.negative), say.Class(t.positive)}
 	problem := t.words()
 	if !t.plane() {
-		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), OneClass: t.margin == oneClass, Line: f.line, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
+		d := figure.ScoresData{Problem: problem, Classes: classes, Margin: f.Margin(), OneClass: t.margin == oneClass, Ball: t.margin == enclosing, Line: f.line, Free: f.Certificate.Free, Bound: f.Certificate.AtUpper}
 		var rows []int
 		if rows, d.F = f.glance(); rows != nil { // the counts are those of the points that were looked at
 			d.Problem, d.Free, d.Bound = problem+glanced(rows, len(t.y)), 0, 0
@@ -90,7 +90,7 @@ func (f *Fit) drawOver(p *section) (*display.Chart, error) {
 	rows, values := f.glance()
 	x := p.shadow(pick(t.data.X, rows))
 	d := figure.MarginsData{
-		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{say.Class(t.negative), say.Class(t.positive)}, Margin: f.Margin(), OneClass: t.margin == oneClass,
+		Problem: t.words() + glanced(rows, len(t.y)), Note: p.note, Classes: [2]string{say.Class(t.negative), say.Class(t.positive)}, Margin: f.Margin(), OneClass: t.margin == oneClass, Ball: t.margin == enclosing,
 		Features: p.names, Unlike: p.unlike,
 		X: x, Y: pick(t.y, rows), Alpha: pick(f.Alpha, rows), Upper: pick(t.problem.Upper, rows), F: values, Line: f.line,
 		Edge: t.edge(), States: t.states(), Violations: f.violations(rows, values),

@@ -39,11 +39,13 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		fit.scale = 1 / res.Certificate.Rho
 	case oneClass:
 		fit.scale = -1 / res.Certificate.Bias
+	case enclosing:
+		fit.scale = 2 / t.problem.Delta
 	}
 	if !(fit.scale > 0) || math.IsInf(fit.scale, 1) {
 		fit.scale = 1 // ρ ≤ 0, as a run that was cut short may have it, defines no scale
 	}
-	if t.margin == oneClass {
+	if t.margin.alone() {
 		fit.line = fit.scale*t.tolerance() + 1e-9 // 1e-9 allows for rounding; f at the origin is −1
 	}
 	fit.Bias = fit.scale * res.Certificate.Bias
@@ -52,9 +54,12 @@ func (t *task) fit(res *solvers.Result) *Fit {
 		fit.Bias += t.tau2 * a * t.y[i]
 		coef[i] = fit.scale * a * t.y[i]
 	}
-	fit.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, coef, fit.Bias)
+	if t.margin == enclosing {
+		fit.Bias += t.shift(coef)
+	}
+	fit.expansion = machines.NewExpansion(t.data, t.decided(), t.behind, coef, fit.Bias)
 	fit.training = sync.OnceValue(func() []float64 {
-		if glance(len(t.y), fit.expansion.Each()) != nil && res.F != nil {
+		if glance(len(t.y), fit.expansion.Each()) != nil && res.F != nil && t.margin != enclosing {
 			return decisions(t.problem, res, len(t.y), fit.scale)
 		}
 		return fit.expansion.Values(points.Of(t.data))
@@ -160,7 +165,7 @@ func (f *Fit) SupportVectors() []SupportVector {
 
 // edge returns y f on the margin: 1, or 0 for one class.
 func (t *task) edge() float64 {
-	if t.margin == oneClass {
+	if t.margin.alone() {
 		return 0
 	}
 	return 1
@@ -176,11 +181,14 @@ func (f *Fit) Problem() *solvers.Problem {
 }
 
 // Margin returns the geometric margin 1/‖w‖ in feature space; +Inf if w = 0. For one class it
-// is the distance ρ/‖w‖ of the boundary from the origin. With Augment, the feature space
+// is the distance ρ/‖w‖ of the boundary from the origin, and for [Enclose] the radius of the ball. With Augment, the feature space
 // includes the constant feature.
 func (f *Fit) Margin() float64 {
 	if f.none() {
 		return math.NaN()
+	}
+	if f.task.margin == enclosing {
+		return f.Radius()
 	}
 	return 1 / (f.scale * math.Sqrt(f.Certificate.Norm2))
 }
@@ -191,7 +199,7 @@ func (f *Fit) Weights() ([]float64, error) {
 	if f.none() {
 		return nil, arguments.NoFit("Weights")
 	}
-	return f.expansion.Normal(f.task.kernel)
+	return f.expansion.Normal(f.task.decided())
 }
 
 // TrainingErrors counts the training points whose predicted class is wrong, so it needs f at

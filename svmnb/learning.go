@@ -205,7 +205,7 @@ func (c Classifier) warmFit(ctx context.Context, w *learn.Warmth, i int, shared 
 	if shared != nil {
 		t.problem.K = &askedFor{sharedGram: shared}
 	}
-	if t.margin == nuSoft || t.margin == oneClass {
+	if t.margin == nuSoft || t.margin.alone() {
 		return t.solve(ctx) // another ν has another feasible set, so the old α is no start
 	}
 	res, err := w.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit}, i)

@@ -13,9 +13,9 @@ func (f *Fit) Model() *model.Model {
 		return nil
 	}
 	e := f.expansion
-	m := machines.Machines{Kind: machines.TwoClassKind, Kernel: f.task.kernel, Expansion: e, Terms: []machines.Term{{Coef: e.Coef, B: e.B, W: e.W}}}
+	m := machines.Machines{Kind: machines.TwoClassKind, Kernel: f.task.decided(), Expansion: e, Terms: []machines.Term{{Coef: e.Coef, B: e.B, W: e.W}}}
 	m.Classes, m.Duels = []string{f.task.negative, f.task.positive}, [][2]int{{1, 0}}
-	if f.task.margin == oneClass {
+	if f.task.margin.alone() {
 		m.Kind, m.Targets, m.Line = machines.OneClassKind, []float64{-1, 1}, f.line
 	} else {
 		m.Targets = targets(f.task.data)

@@ -176,7 +176,7 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 func (m MultiClassifier) unsuited() error {
 	c := m.base
 	switch {
-	case c.margin == oneClass:
+	case c.margin.alone():
 		return arguments.Wrong("OneClass", math.NaN(), "one class has no %v; describe a classifier by Classify", m.scheme)
 	case m.scheme != machines.CrammerSinger:
 		return nil

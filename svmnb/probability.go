@@ -101,7 +101,7 @@ func (f *Fit) Calibrate(ctx context.Context, how Calibration) (_ *Calibrated, er
 	if f.none() {
 		return nil, arguments.NoFit("Calibrate")
 	}
-	if f.task.margin == oneClass {
+	if f.task.margin.alone() {
 		return nil, arguments.Wrong("Calibrate", math.NaN(), "a one-class machine has seen one class only, so it has no probabilities to learn; leave Calibrate out")
 	}
 	c := &Calibrated{how: how, classes: []string{f.task.negative, f.task.positive}, words: f.task.words(), duels: [][2]int{{1, 0}}, fit: f}

@@ -243,7 +243,7 @@ func (r Regressor) prepare() (*regression, error) {
 	r = r.taking()
 	t := &regression{Regressor: r}
 	t.fill()
-	if err := t.bindCertain("a regression has no labels"); err != nil {
+	if err := t.bindCertain("a regression has no labels; stop by Tol or solvers.Gap"); err != nil {
 		return nil, err
 	}
 	if t.method == nil {

@@ -30,8 +30,11 @@ func (f *Fit) Markdown() string {
 	summariseRun(s, &f.Result, t.stop)
 	s.Row("**result**", "%d support vectors: %d free, %d at the bound", c.Free+c.AtUpper, c.Free, c.AtUpper)
 	width := "margin 1/‖w‖"
-	if t.margin == oneClass {
+	switch t.margin {
+	case oneClass:
 		width = "distance ρ/‖w‖"
+	case enclosing:
+		width = "radius R"
 	}
 	s.Row("bias, "+width, "%s, %s", say.Signed(f.Bias, 6), say.Signed(f.Margin(), 6))
 	rows, values := f.glance()
@@ -61,6 +64,8 @@ func (t *task) marginText() string {
 		return "hard"
 	case nuSoft:
 		s = "ν soft, ν = " + say.Number(t.nu)
+	case enclosing:
+		s = "smallest ball, ν = " + say.Number(t.nu)
 	case oneClass:
 		s = "one class, ν = " + say.Number(t.nu)
 	case twoNorm:
@@ -117,7 +122,7 @@ func (f *Fit) swallowed(y, values []float64) string {
 		predicted[f.side(v)]++
 	}
 	for k, name := range []string{t.negative, t.positive} {
-		if t.margin == oneClass || points[k] < 3 || 10*predicted[k] > points[k] {
+		if t.margin.alone() || points[k] < 3 || 10*predicted[k] > points[k] {
 			continue
 		}
 		s := fmt.Sprintf("%d of %d points are predicted as %s, which has %d: ", predicted[k], n, say.Class(name), points[k])

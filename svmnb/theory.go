@@ -111,7 +111,7 @@ func (f *Fit) Conditions() Conditions {
 // with what it requires of y f.
 func (t *task) states() [3][2]string {
 	edge, top := say.Number(t.edge()), "C"
-	if t.margin == nuSoft || t.margin == oneClass {
+	if t.margin == nuSoft || t.margin.alone() {
 		top = "1"
 	}
 	free := [2]string{"0 < α < " + top, "y f = " + edge}

@@ -33,7 +33,7 @@ import (
 
 // readable are the functions that a text may call. The data set stands for their argument "data".
 var readable = map[string]any{
-	"Classify": svmnb.Classify, "OneClass": svmnb.OneClass, "Regress": svmnb.Regress, "Pipe": selection.Pipe,
+	"Classify": svmnb.Classify, "OneClass": svmnb.OneClass, "Enclose": svmnb.Enclose, "Regress": svmnb.Regress, "Pipe": selection.Pipe,
 	"Standardise": transform.Standardise, "MinMax": transform.MinMax, "MaxAbs": transform.MaxAbs, "PCA": transform.PCA,
 	"Nystroem": transform.Nystroem, "RandomFourier": transform.RandomFourier, "OneHot": transform.OneHot, "Encode": transform.Encode,
 	"Impute": transform.Impute, "LogTarget": transform.LogTarget, "StandardiseTarget": transform.StandardiseTarget,

@@ -19,6 +19,7 @@ type MarginsData struct {
 	Classes  [2]string // names of y = −1 and y = +1
 	Margin   float64   // 1/‖w‖; NaN if unknown
 	OneClass bool      // Margin is ρ/‖w‖
+	Ball     bool      // Margin is the radius R of a ball
 	Unlike   bool      // the two features need not have one scale, so the panel fills the width
 
 	X          [][]float64  // n × 2
@@ -102,7 +103,7 @@ func Margins(d MarginsData) (*Chart, error) {
 		title = fmt.Sprintf("No support vectors: f is constant on %s; %s", count(n, "point", "points"), count(errors, "error", "errors"))
 	}
 	shown := d.shown(kinds, wrong)
-	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin, d.OneClass), fewer(shown, n, "the points"))
+	subtitle := sentence(d.Problem, d.Note, marginText(d.Margin, d.OneClass, d.Ball), fewer(shown, n, "the points"))
 	d.Features, d.Classes = featureNames(d.Features), classNames(d.Classes)
 
 	limit, levels, zero, one := field(d.Z)
@@ -186,11 +187,14 @@ const clear = "rgba(0,0,0,0)"
 
 // marginText returns the width of the margin, if it is finite, for a subtitle. For one class it
 // is the distance of the boundary from the origin.
-func marginText(margin float64, oneClass bool) string {
+func marginText(margin float64, oneClass, ball bool) string {
 	if !finite(margin) || margin <= 0 {
 		return ""
 	}
-	if oneClass {
+	switch {
+	case ball:
+		return "radius R = " + number(margin)
+	case oneClass:
 		return "distance ρ/‖w‖ = " + number(margin)
 	}
 	return "margin 1/‖w‖ = " + number(margin)

@@ -17,6 +17,7 @@ type ScoresData struct {
 	Classes     [2]string // names of y = −1 and y = +1
 	Margin      float64   // 1/‖w‖; NaN if unknown
 	OneClass    bool      // Margin is ρ/‖w‖
+	Ball        bool      // Margin is the radius R of a ball
 	Y           []float64 // n labels ±1
 	F           []float64 // n values of f
 	Line        float64   // the prediction is y = +1 if f ≥ −Line; 0 except for one class
@@ -94,7 +95,7 @@ func Scores(d ScoresData) (*Chart, error) {
 	if d.Line == 0 {
 		title += fmt.Sprintf("; y f(x) < 1 for %s", thousands(int64(within)))
 	}
-	subtitle := sentence(d.Problem, marginText(d.Margin, d.OneClass), fmt.Sprintf("%s: %d free, %d at the bound", count(d.Free+d.Bound, "support vector", "support vectors"), d.Free, d.Bound), "number of training points by f(x), errors in a colour of their own")
+	subtitle := sentence(d.Problem, marginText(d.Margin, d.OneClass, d.Ball), fmt.Sprintf("%s: %d free, %d at the bound", count(d.Free+d.Bound, "support vector", "support vectors"), d.Free, d.Bound), "number of training points by f(x), errors in a colour of their own")
 
 	p := plot{name: "scores", about: "Histogram of the decision values of both classes.", tip: scoresJS.cut("tip"), zoom: object{"yAxisIndex": false},
 		svm: object{"layout": scoresJS.cut("layout")}}

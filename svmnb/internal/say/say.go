@@ -150,7 +150,7 @@ func Words(call string) string {
 		switch {
 		case !ok:
 			return call
-		case name == "Classify" || name == "Regress" || name == "OneClass":
+		case name == "Classify" || name == "Regress" || name == "OneClass" || name == "Enclose":
 			data = args
 		case name == "Kernel":
 			settings = append(settings, args)
