@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // The pins were taken from these generators with Go 1.26 on amd64, as those of
@@ -53,13 +55,13 @@ func TestRegressionGenerators(t *testing.T) {
 			// (Sinc: by integration), and fill the ranges that the documentation names.
 			const n = 40_000
 			many := g.make(n, 0, 1)
-			mean, std := moments(many.Y)
+			mean, std := vec.Moments(many.Y)
 			if math.Abs(mean-g.mean) > 5*g.std/math.Sqrt(n) || math.Abs(std-g.std) > 0.02*g.std {
 				t.Errorf("targets are %v ± %v, want %v ± %v", mean, std, g.mean, g.std)
 			}
 			for j, want := range g.extent {
 				x := column(many, j)
-				mean, std := moments(x)
+				mean, std := vec.Moments(x)
 				width := want[1] - want[0]
 				if low, high := slices.Min(x), slices.Max(x); low < want[0] || low > want[0]+0.001*width || high > want[1] || high < want[1]-0.001*width {
 					t.Errorf("%s lies in [%v, %v], want %v", many.FeatureName(j), low, high, want)

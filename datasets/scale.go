@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Scaler maps every feature x to t = (x − Centre)/Width, and then t from [0, 1] to [Low,
@@ -21,25 +23,7 @@ type Scaler struct {
 // FitStandard fits a scaler that gives each feature mean 0 and standard deviation 1 over the
 // training data (divided by n, not n − 1).
 func FitStandard(train *Dataset) (*Scaler, error) {
-	return fit(train, &Scaler{Name: "standard", Low: 0, High: 1}, moments)
-}
-
-// moments returns the mean and the standard deviation of values that are not
-// all equal.
-func moments(values []float64) (mean, deviation float64) {
-	for k, v := range values {
-		mean += (v - mean) / float64(k+1)
-	}
-	largest := 0.0 // dividing by it prevents underflow and overflow of squares
-	for _, v := range values {
-		largest = max(largest, math.Abs(v-mean))
-	}
-	sum := 0.0
-	for _, v := range values {
-		t := (v - mean) / largest
-		sum += float64(t * t)
-	}
-	return mean, largest * math.Sqrt(sum/float64(len(values)))
+	return fit(train, &Scaler{Name: "standard", Low: 0, High: 1}, vec.Moments)
 }
 
 // FitMinMax fits a scaler that maps the range of each feature over the training data to [−1,
@@ -265,7 +249,7 @@ func FitTarget(train *Dataset) (*TargetScaler, error) {
 	if slices.Min(train.Y) == slices.Max(train.Y) {
 		return &TargetScaler{Centre: train.Y[0]}, nil
 	}
-	centre, width := moments(train.Y)
+	centre, width := vec.Moments(train.Y)
 	if !finite(centre) || !finite(width) {
 		return nil, train.fault(-1, -1, "the targets lie so far apart that their range overflows; divide them by a power of ten first")
 	}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	_ "embed"
 	"encoding/base64"
@@ -11,7 +9,6 @@ import (
 	"fmt"
 	"html"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -19,51 +16,22 @@ import (
 
 	"github.com/dop251/goja"
 	"github.com/svmnb/svmnb/svmnb/living"
+	"github.com/svmnb/svmnb/svmnb/living/build"
 )
 
 // Living figures train in the page. Their engine is Go, compiled to WebAssembly: once for a
 // site, in a file that a page loads when a reader touches a figure; and inside an exported
 // page that has one.
 
-// livingEngine returns the engine as a JSON object: the worker's script, and the module as
-// base64 of gzip, because a page that was opened from a file cannot fetch a module. It is
-// compiled once in a process. root is the folder of the checkout.
+// livingEngine returns the engine as a page has it. It is compiled once in a process. root is
+// the folder of the checkout.
 func livingEngine(ctx context.Context, root string) (string, error) {
 	engines.Lock()
 	defer engines.Unlock()
-	if engines.packed != "" {
-		return engines.packed, nil
+	var err error
+	if engines.packed == "" {
+		engines.packed, err = build.Engine(ctx, root)
 	}
-	dir, err := os.MkdirTemp("", "svmnb-engine-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // what stays is in the folder for temporary files
-	file := filepath.Join(dir, "engine.wasm")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./svmnb/internal/engine/wasm")
-	build.Dir, build.Env = root, append(os.Environ(), "GOOS=js", "GOARCH=wasm")
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("the engine of living figures: %w\n%s", err, out)
-	}
-	module, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	where, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
-	if err != nil {
-		return "", fmt.Errorf("go env GOROOT: %w", err)
-	}
-	// The script belongs to the compiler: both are of one release of Go.
-	support, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(where)), "lib", "wasm", "wasm_exec.js"))
-	if err != nil {
-		return "", fmt.Errorf("the support of Go for WebAssembly: %w", err)
-	}
-	var b bytes.Buffer
-	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	_, _ = w.Write(module) // writing to memory never fails
-	_ = w.Close()
-	text, err := json.Marshal(map[string]string{"script": string(support) + "\n" + living.Worker(), "module": base64.StdEncoding.EncodeToString(b.Bytes())})
-	engines.packed = string(text) // in which < is escaped
 	return engines.packed, err
 }
 

@@ -388,7 +388,7 @@ func TestLivingTouchAndTools(t *testing.T) {
 
 	for text, want := range map[string]string{
 		"x,y,c\n0,0,a\n1,0,a\n0,2,b\n2,2,b": "of 4 points carry the boundary", "0,0\n1,1\n2,0\n3,2": "of 4 points carry the curve",
-		"0,0,a\n1,z,b": "Line 2: \"z\" is not a number.", "0,0,a\n1,1": "Line 2: it has 2 columns", "0,0,a\n1,1,a": "there is one class only", "0,0,a\n1,1,b\n2,2,c": "Line 3: there are more than two classes", "": "at least two points",
+		"0,0,a\n1,z,b": "Line 2: \"z\" is not a number.", "0,0,a\n1,1": "Line 2: it has 2 columns", "0,0,a\n1,1,a": "there is one class only", "0,0,a\n1,1,b\n2,2,c": "3 classes: 3 of 3 points carry the boundaries", "0,0,a\n1,1,b\n2,2,c\n3,3,d\n4,4,e\n5,5,f\n6,6,g\n7,7,h\n8,8,i": "Line 9: there are more than eight classes", "": "at least two points",
 	} {
 		p.Do(nil, fmt.Sprintf(fig+`.paste(%q)`, text))
 		p.Until(fmt.Sprintf(`(f => (f.hint.hidden ? f.title_.textContent : f.hint.textContent).includes(%q))(`+fig+`)`, want))

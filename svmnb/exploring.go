@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
@@ -12,9 +13,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
-	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 )
 
 // exploreCubic is the largest number of points for which Explore offers methods of n³
@@ -70,38 +71,95 @@ func (m machine) others(two bool) []solvers.Method {
 	return list
 }
 
-// plain reports whether the machine is one that the engine of living figures has, and its
-// tolerance.
-func (m *machine) plain() (tol float64, ok bool) {
-	stop := solvers.UpLow{}
-	if m.stop != nil {
-		stop, ok = m.stop.(solvers.UpLow)
-		if !ok {
-			return 0, false
+// figured fills in what the engine of living figures needs of every machine, and returns what
+// it has not.
+func (m *machine) figured(f *learn.Figure) (why string) {
+	switch stop := m.stop.(type) {
+	case nil:
+	case solvers.UpLow:
+		f.Tol = stop.Tol
+	case solvers.KKT:
+		f.Stop, f.Tol = "kkt", stop.Tol
+	case solvers.Gap:
+		f.Stop, f.Tol = "gap", stop.Rel
+	default:
+		return fmt.Sprintf("it runs until %v, and their solvers stop by Tol, solvers.KKT or solvers.Gap", m.stop)
+	}
+	switch {
+	case m.behind != nil:
+		return "the machine stands behind the steps of a pipeline, which they do not have"
+	case m.limit != 0:
+		return "MaxIterations ends its run, and theirs end by a criterion"
+	}
+	if m.method != solvers.Method(fastest.Method{}) {
+		f.Method = m.method
+	}
+	f.Fixed, f.Bias, f.Tau2 = m.fixed, m.b0, m.tau2
+	if needs := m.needs(); needs.FixedBias && !m.fixed && m.tau2 == 0 {
+		if f.Tau2 = kernels.Radius; needs.Linear {
+			f.Tau2 = 1
 		}
 	}
-	return stop.Tol, !m.fixed && m.tau2 == 0 && m.behind == nil && m.limit == 0
+	return ""
 }
 
-func (c classifying) Figured() (task string, cost, epsilon, tol float64, ok bool) {
-	tol, ok = c.plain()
-	ok = ok && c.weights == nil && !c.balanced
+func (c classifying) Figured() (f learn.Figure, why string) {
+	f.C, f.Balanced = c.c, c.balanced
 	switch c.margin {
 	case oneNorm:
-		return "classify", c.c, 0, tol, ok
-	case oneClass:
-		return "oneclass", c.nu, 0, tol, ok
+		f.Task = "classify"
 	case twoNorm:
-		return "twonorm", c.c, 0, tol, ok
+		f.Task = "twonorm"
+	case hard:
+		f.Task, f.C = "hard", 1
 	case nuSoft:
-		return "nu", c.nu, 0, tol, ok
+		f.Task, f.C = "nu", c.nu
+	case oneClass:
+		f.Task, f.C = "oneclass", c.nu
 	}
-	return "", 0, 0, 0, false
+	if c.weights != nil {
+		f.Weights, f.ClassWeights = c.weights.sample, map[string]float64{}
+		for _, w := range c.weights.class {
+			f.ClassWeights[w.class] = w.weight
+		}
+		if slices.Contains(f.Weights, 0) {
+			return f, "some points have the weight 0; leave them out of the data"
+		}
+	}
+	why = c.figured(&f)
+	return f, why
 }
 
-func (r regressing) Figured() (task string, cost, epsilon, tol float64, ok bool) {
-	tol, ok = r.plain()
-	return "regress", r.c, r.epsilon, tol, ok && r.loss == linearLoss && r.sample == nil
+func (m multiClassifying) Figured() (f learn.Figure, why string) {
+	if f, why = (classifying{m.base}).Figured(); why != "" {
+		return f, why
+	}
+	f.Scheme = map[schemes.Scheme]string{schemes.OneVsOne: "pairs", schemes.OneVsRest: "rest", schemes.CrammerSinger: "joint"}[m.scheme]
+	return f, ""
+}
+
+func (r regressing) Figured() (f learn.Figure, why string) {
+	f.C, f.Epsilon = r.c, r.epsilon
+	switch r.loss {
+	case linearLoss:
+		f.Task = "regress"
+	case quadraticLoss:
+		f.Task = "squared"
+	case nuLoss:
+		f.Task, f.Epsilon = "nuregress", r.nu
+	case ridge:
+		f.Task, f.C, f.Epsilon = "squared", 1/r.lambda, 0
+	}
+	if r.sample != nil {
+		if f.Weights = *r.sample; slices.Contains(f.Weights, 0) {
+			return f, "some points have the weight 0; leave them out of the data"
+		}
+	}
+	if r.method == nil {
+		r.method = r.smo()
+	}
+	why = r.figured(&f)
+	return f, why
 }
 
 func (c classifying) WithKernel(k kernels.Kernel) learn.Explorable { return classifying{c.Kernel(k)} }
@@ -171,7 +229,7 @@ func (m multiClassifying) WithKernel(k kernels.Kernel) learn.Explorable {
 
 func (m multiClassifying) Ways() []learn.Way {
 	ways := classifying{m.base}.Ways()
-	if m.scheme == machines.CrammerSinger { // the dual of Crammer and Singer has one method only
+	if m.scheme == schemes.CrammerSinger { // the dual of Crammer and Singer has one method only
 		return ways[:1]
 	}
 	for i, w := range ways {

@@ -10,8 +10,8 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/learn"
-	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 	"github.com/svmnb/svmnb/svmnb/internal/tune"
 	"github.com/svmnb/svmnb/svmnb/model"
@@ -246,7 +246,7 @@ func (m multiClassifying) Set(name string, v float64) (learn.Learner, bool) {
 func (m multiClassifying) Train(ctx context.Context, w *learn.Warmth) (learn.Fit, error) {
 	var fit *MultiFit
 	var err error
-	if w == nil || m.scheme == machines.CrammerSinger {
+	if w == nil || m.scheme == schemes.CrammerSinger {
 		fit, err = m.Fit(ctx)
 	} else {
 		fit, err = m.warmFit(ctx, w)

@@ -3,6 +3,7 @@ package svmnb
 import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
@@ -30,9 +31,9 @@ func (f *MultiFit) Model() *model.Model {
 		return nil
 	}
 	m := machines.Machines{Kernel: f.task.base.kernel, Classes: f.task.classes, Duels: f.task.duels, Terms: f.terms, Expansion: f.points, Targets: targets(f.task.base.data)}
-	m.Kind = [...]machines.Kind{machines.OneVsOne: machines.VotesKind, machines.OneVsRest: machines.RestKind, machines.CrammerSinger: machines.JointKind}[f.task.scheme]
+	m.Kind = [...]machines.Kind{schemes.OneVsOne: machines.VotesKind, schemes.OneVsRest: machines.RestKind, schemes.CrammerSinger: machines.JointKind}[f.task.scheme]
 	if m.Kind == machines.JointKind {
-		m.Duels = machines.AllOthers(len(m.Classes))
+		m.Duels = schemes.AllOthers(len(m.Classes))
 	}
 	return model.New(m, f.task.base.data)
 }

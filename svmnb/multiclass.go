@@ -21,9 +21,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
-	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 	"github.com/svmnb/svmnb/svmnb/internal/screen"
 )
 
@@ -32,7 +32,7 @@ import (
 // [Classifier.CrammerSinger] make it. It is a value that can be stored and compared.
 type MultiClassifier struct {
 	base   Classifier
-	scheme machines.Scheme
+	scheme schemes.Scheme
 }
 
 // OneVsOne trains a machine for each of the k(k−1)/2 pairs of classes. Each machine votes
@@ -40,19 +40,19 @@ type MultiClassifier struct {
 // votes, the first in the order of targets (Knerr et al. 1990; LIBSVM). All machines have
 // the settings of c and the same kernel, whose default is computed from all data. A class
 // weight multiplies C in every machine of the class. ν must be feasible for each pair.
-func (c Classifier) OneVsOne() MultiClassifier { return MultiClassifier{c, machines.OneVsOne} }
+func (c Classifier) OneVsOne() MultiClassifier { return MultiClassifier{c, schemes.OneVsOne} }
 
 // OneVsRest trains k machines, each for one class against all other points. The class with
 // the largest f wins; of equal ones the first. The machines share one kernel matrix if it
 // fits into the memory.
-func (c Classifier) OneVsRest() MultiClassifier { return MultiClassifier{c, machines.OneVsRest} }
+func (c Classifier) OneVsRest() MultiClassifier { return MultiClassifier{c, schemes.OneVsRest} }
 
 // CrammerSinger trains all classes in one problem, so that w_k·x is largest for the class k
 // of x (Crammer and Singer 2001; see [solvers.CrammerSinger]). It has a solver of its own
 // and the 1-norm margin only. The kernel is K + 1, which gives each class a bias, unless
 // Augment or FixedBias(0) is set; LIBLINEAR does so with -B 1.
 func (c Classifier) CrammerSinger() MultiClassifier {
-	return MultiClassifier{c, machines.CrammerSinger}
+	return MultiClassifier{c, schemes.CrammerSinger}
 }
 
 // String returns the Go expression of the description.
@@ -160,11 +160,11 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 	if err := t.weigh(); err != nil {
 		return nil, err
 	}
-	if m.scheme == machines.CrammerSinger && !m.base.biasFixed() {
+	if m.scheme == schemes.CrammerSinger && !m.base.biasFixed() {
 		t.base.augment(1)
 	}
 	t.base.fill()
-	if m.scheme == machines.CrammerSinger {
+	if m.scheme == schemes.CrammerSinger {
 		if err := t.base.bindCertain("the criterion is of machines of two classes"); err != nil {
 			return nil, err
 		}
@@ -178,7 +178,7 @@ func (m MultiClassifier) unsuited() error {
 	switch {
 	case c.margin.alone():
 		return arguments.Wrong("OneClass", math.NaN(), "one class has no %v; describe a classifier by Classify", m.scheme)
-	case m.scheme != machines.CrammerSinger:
+	case m.scheme != schemes.CrammerSinger:
 		return nil
 	case c.margin != oneNorm:
 		return arguments.Wrong("CrammerSinger", math.NaN(), "it has the 1-norm soft margin only; leave TwoNorm, HardMargin and Nu out")
@@ -236,13 +236,13 @@ func (t *multiTask) weigh() error {
 func (t *multiTask) plan() error {
 	c, k, n := t.base, len(t.classes), len(t.class)
 	switch t.scheme {
-	case machines.OneVsOne:
+	case schemes.OneVsOne:
 		for i := range k {
 			for j := i + 1; j < k; j++ {
 				t.duels = append(t.duels, [2]int{i, j})
 			}
 		}
-	case machines.OneVsRest:
+	case schemes.OneVsRest:
 		for i := range k {
 			t.duels = append(t.duels, [2]int{i, -1})
 		}
@@ -253,7 +253,7 @@ func (t *multiTask) plan() error {
 			}
 			t.shared = &sharedGram{gram: m.(*kernels.Gram)}
 		}
-	case machines.CrammerSinger:
+	case schemes.CrammerSinger:
 		if c.kernel == kernels.Kernel(kernels.Linear()) {
 			c.method = solvers.CoordinateDescent{} // it works with features
 		}
@@ -324,7 +324,7 @@ func (t *multiTask) solve(ctx context.Context, kept bool) (*MultiFit, error) {
 			t.base.stage = nil
 		}()
 	}
-	if t.scheme == machines.CrammerSinger {
+	if t.scheme == schemes.CrammerSinger {
 		res, err := t.solveJoint(ctx, kept)
 		if res == nil {
 			return nil, err

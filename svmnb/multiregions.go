@@ -6,9 +6,9 @@ import (
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
-	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 )
 
 const mostRegions = figure.MostRegions
@@ -40,7 +40,7 @@ func (f *MultiFit) drawOver(p *section) (*display.Chart, error) {
 	if p.note != "" {
 		d.Problem += " · " + p.note
 	}
-	if t.scheme != machines.OneVsRest { // machines against the rest have no common scale of f
+	if t.scheme != schemes.OneVsRest { // machines against the rest have no common scale of f
 		d.Margin = 1
 	}
 	for _, name := range t.classes {

@@ -142,3 +142,21 @@ func addDistances4(dst, c0, c1, c2, c3 []float64, a0, a1, a2, a3 float64) {
 }
 
 func square(e float64) float64 { return float64(e * e) }
+
+// Moments returns the mean and the standard deviation of values that are not
+// all equal.
+func Moments(values []float64) (mean, deviation float64) {
+	for k, v := range values {
+		mean += (v - mean) / float64(k+1)
+	}
+	largest := 0.0 // dividing by it prevents underflow and overflow of squares
+	for _, v := range values {
+		largest = max(largest, math.Abs(v-mean))
+	}
+	sum := 0.0
+	for _, v := range values {
+		t := (v - mean) / largest
+		sum += float64(t * t)
+	}
+	return mean, largest * math.Sqrt(sum/float64(len(values)))
+}

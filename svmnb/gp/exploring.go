@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
@@ -33,10 +34,25 @@ func (p processing) Stated() (learn.Explorable, error) {
 	return p, nil
 }
 
-// Figured tells the engine of living figures the process, if it has the usual mean and one
-// variance of the noise.
-func (p processing) Figured() (task string, noise, epsilon, tol float64, ok bool) {
-	return "process", p.noise, 0, 0, p.mean == constantMean && p.noises == nil && p.noise > 0 && !p.scaled && p.behind == nil
+// Figured tells the engine of living figures the process. A linear mean needs generalised least
+// squares, which the engine has not.
+func (p processing) Figured() (f learn.Figure, why string) {
+	f = learn.Figure{Task: "process", C: p.noise, ZeroMean: p.mean == zeroMean, Scaled: p.scaled}
+	if p.noises != nil {
+		if f.Weights = *p.noises; slices.Contains(f.Weights, 0) {
+			return f, "some targets have no noise; their solvers need a variance above 0 where targets have one each"
+		}
+	}
+	switch {
+	case p.mean == linearMean:
+		return f, "the process has a linear mean, and theirs have a constant mean or none"
+	case p.behind != nil:
+		return f, "the process stands behind the steps of a pipeline, which they do not have"
+	}
+	if !direct(p.method) {
+		f.Method = p.method
+	}
+	return f, ""
 }
 
 func (p processing) Usual() kernels.Kernel                        { return p.kernel }

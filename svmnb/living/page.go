@@ -19,6 +19,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/engine"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 )
 
 var (
@@ -64,21 +65,34 @@ type Kernel struct {
 
 // Spec says what a figure shows at first and what a reader can change.
 type Spec struct {
-	Task     string   `json:"task"` // classify, twonorm, nu, regress, oneclass or process
+	Task     string   `json:"task"`             // one of Tasks
+	Scheme   string   `json:"scheme,omitempty"` // of several classes: pairs, rest or joint
 	Name     string   `json:"name"`
 	Label    string   `json:"label,omitempty"`  // the name for readers
 	Source   string   `json:"source,omitempty"` // Go code that makes the data
 	Features []string `json:"features,omitempty"`
-	Classes  []string `json:"classes,omitempty"` // of y = −1 and y = +1
+	Classes  []string `json:"classes,omitempty"` // of y = −1 and y = +1; of several classes those of y = 0, 1, …
 	D        int      `json:"d"`
 	Data     string   `json:"data"` // base64 of the bytes of X, n × d, and Y
 	Kernels  any      `json:"kernels"`
 	Dials    []Dial   `json:"dials,omitempty"`
 	C        float64  `json:"c"`
 	Epsilon  float64  `json:"epsilon,omitempty"`
-	Tol      float64  `json:"tol,omitempty"` // 0 means 1e-3
-	Alike    *bool    `json:"alike,omitempty"`
-	Still    string   `json:"still,omitempty"` // base64 of an answer as float32
+	Stop     string   `json:"stop,omitempty"` // kkt or gap; "" for m − M
+	Tol      float64  `json:"tol,omitempty"`  // 0 means 1e-3
+
+	Weights      string    `json:"weights,omitempty"`      // base64 of the weights of the points, or of the variances of their noise
+	ClassWeights []float64 `json:"classWeights,omitempty"` // in the order of the classes
+	Balanced     bool      `json:"balanced,omitempty"`
+	Bias         *float64  `json:"bias,omitempty"` // at which the bias is fixed
+	Tau2         float64   `json:"tau2,omitempty"` // that is added to the kernel; −1 for max K(x, x)
+	ZeroMean     bool      `json:"zeroMean,omitempty"`
+	Scaled       bool      `json:"scaled,omitempty"`
+	Methods      []string  `json:"methods,omitempty"` // the solvers to choose from
+	Note         string    `json:"note,omitempty"`    // what readers should know
+
+	Alike *bool  `json:"alike,omitempty"`
+	Still string `json:"still,omitempty"` // base64 of an answer as float32
 }
 
 // Base64 returns the base64 of the bytes of numbers.
@@ -198,8 +212,63 @@ func (s Spec) Stilled() Spec {
 	return s
 }
 
-// tasks are the names of engine's tasks.
-var tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process, "twonorm": engine.TwoNorm, "nu": engine.Nu}
+// Tasks are the names of engine's tasks.
+var Tasks = map[string]engine.Task{"classify": engine.Classify, "regress": engine.Regress, "oneclass": engine.OneClass, "process": engine.Process, "twonorm": engine.TwoNorm, "nu": engine.Nu,
+	"hard": engine.Hard, "squared": engine.Squared, "nuregress": engine.NuRegress}
+
+// Question returns the question of a specification, with the final picture's settings but for
+// the grid. It fails if there are not as many weights as points.
+func (s Spec) Question(x [][]float64, y []float64, k kernels.Kernel) (q engine.Question, err error) {
+	q = engine.Question{Task: Tasks[s.Task], X: x, Y: y, Kernel: k, C: s.C, Epsilon: s.Epsilon, Tol: s.Tol, Moment: -1, Trace: true,
+		Stop: map[string]engine.Stop{"kkt": engine.KKT, "gap": engine.RelGap}[s.Stop], Tau2: s.Tau2, ZeroMean: s.ZeroMean, Scaled: s.Scaled}
+	if len(s.Methods) > 0 && s.Task != "process" && s.Scheme != "joint" {
+		q.Method = s.Methods[0]
+	}
+	if s.Bias != nil {
+		q.Fixed, q.Bias = true, *s.Bias
+	}
+	if s.Scheme != "" {
+		q.Classes, q.Scheme = len(s.Classes), map[string]schemes.Scheme{"rest": schemes.OneVsRest, "joint": schemes.CrammerSinger}[s.Scheme]
+	}
+	if s.Weights == "" && s.ClassWeights == nil && !s.Balanced {
+		return q, nil
+	}
+	w := slices.Repeat([]float64{1}, len(y))
+	if s.Weights != "" {
+		b, err := base64.StdEncoding.DecodeString(s.Weights)
+		if w = engine.FromBytes(b); err != nil || len(w) != len(y) {
+			return q, fmt.Errorf("living: %d weights for %d points, %w", len(w), len(y), err)
+		}
+	}
+	each := max(2, q.Classes)
+	count := make([]float64, each)
+	class := func(y float64) int {
+		if s.Scheme == "" {
+			return int(y+1) / 2
+		}
+		return int(y)
+	}
+	for _, v := range y {
+		if s.ClassWeights != nil || s.Balanced {
+			count[class(v)]++
+		}
+	}
+	for i, v := range y {
+		c := 1.0 // in the order of package svmnb, so that both have the same bits
+		if q.Task != engine.Process && q.Task != engine.Nu && q.Task != engine.NuRegress && q.Task != engine.OneClass {
+			c = s.C
+		}
+		if s.ClassWeights != nil {
+			c *= s.ClassWeights[class(v)]
+		}
+		w[i] *= c
+		if s.Balanced {
+			w[i] *= float64(len(y)) / (float64(each) * count[class(v)])
+		}
+	}
+	q.Cost = w
+	return q, nil
+}
 
 // The grid of a still picture.
 const stillAcross, stillUp, stillPlaces = 60, 40, 90
@@ -207,7 +276,11 @@ const stillAcross, stillUp, stillPlaces = 60, 40, 90
 // Still trains a specification and returns its Still. The view is the one that living.js
 // shows at first on a wide page.
 func Still(s Spec, x [][]float64, y []float64, k kernels.Kernel) (string, error) {
-	q := engine.Question{Task: tasks[s.Task], X: x, Y: y, Kernel: k, C: s.C, Epsilon: s.Epsilon, Tol: s.Tol, Moment: -1, Limit: 2 * time.Second, Nx: stillAcross, Ny: stillUp}
+	q, err := s.Question(x, y, k)
+	if err != nil {
+		return "", err
+	}
+	q.Trace, q.Limit, q.Nx, q.Ny = false, 2*time.Second, stillAcross, stillUp
 	q.Xs, q.Ys = view(s.Task, x, y)
 	if s.D == 1 {
 		q.Nx, q.Ny = stillPlaces, 1

@@ -14,6 +14,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 )
 
 // WriteLIBLINEAR writes a model with the Linear kernel as a model file of LIBLINEAR (Fan et
@@ -174,11 +175,11 @@ func ReadLIBLINEAR(r io.Reader) (*Model, error) {
 		}
 		switch {
 		case solver == "MCSVM_CS":
-			m.of.Kind, m.of.Duels, count = machines.JointKind, machines.AllOthers(k), k
+			m.of.Kind, m.of.Duels, count = machines.JointKind, schemes.AllOthers(k), k
 		case k == 2:
 			m.of.Kind, m.of.Duels = machines.VotesKind, [][2]int{{0, 1}}
 		default:
-			m.of.Kind, m.of.Duels, count = machines.RestKind, machines.AllOthers(k), k
+			m.of.Kind, m.of.Duels, count = machines.RestKind, schemes.AllOthers(k), k
 		}
 		if strings.Contains(solver, "_LR") {
 			m.of.Curves = slices.Repeat([]machines.Curve{calibrate.Sigmoid{A: -1}}, count)

@@ -15,6 +15,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 )
 
 // WriteLIBSVM writes the model as a model file of LIBSVM (Chang and Lin 2011), for its
@@ -430,7 +431,7 @@ func (h *libsvmHeader) model(in *modelLines) (*Model, error) {
 		if count = h.classes * (h.classes - 1) / 2; count != len(h.rho) { // a line of the file bounds both numbers, so the product cannot overflow
 			return nil, in.fail("there are %d biases; want one for each of %d pairs", len(h.rho), count)
 		}
-		m.of.Classes, m.of.Targets, m.of.Duels = h.labels, h.label, machines.AllPairs(h.classes, count)
+		m.of.Classes, m.of.Targets, m.of.Duels = h.labels, h.label, schemes.AllPairs(h.classes, count)
 		if h.probA != nil || h.probB != nil {
 			if len(h.probA) != count || len(h.probB) != count {
 				return nil, in.fail("there are %d probA and %d probB; want one for each of %d pairs", len(h.probA), len(h.probB), count)

@@ -17,6 +17,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
@@ -393,7 +394,7 @@ func (m *Model) winner(values []float64) int {
 
 func (m *Model) probabilities(values []float64) []float64 {
 	if m.of.Kind == machines.JointKind {
-		values = machines.CrammerSinger.Leads(len(m.of.Classes), m.of.Duels, values)
+		values = schemes.CrammerSinger.Leads(len(m.of.Classes), m.of.Duels, values)
 	}
 	return machines.Probabilities(len(m.of.Classes), m.of.Duels, m.of.Curves, values)
 }
@@ -477,9 +478,9 @@ func (m *Model) complete(format string) error {
 		if k < 2 || k > 1<<15 {
 			return bad("there are %d classes", k)
 		}
-		want := machines.AllOthers(k)
+		want := schemes.AllOthers(k)
 		if m.of.Kind == machines.VotesKind {
-			want = machines.AllPairs(k, len(m.of.Terms))
+			want = schemes.AllPairs(k, len(m.of.Terms))
 		}
 		if count = len(want); count == 0 || !slices.Equal(m.of.Duels, want) {
 			return bad("the machines are not those of %d classes, %v", k, m.of.Kind)

@@ -11,6 +11,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/calibrate"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 )
 
 // mostONNX is the largest graph that ReadONNX reads.
@@ -231,7 +232,7 @@ func (n *readNode) model() (*Model, error) {
 		if len(per) != k || count == 0 || k > 1<<12 || len(rho) < pairs || count > len(coef) || len(coef) != (k-1)*count {
 			return fail("there are %d classes, %d numbers of vectors, %d coefficients and %d biases, which do not go together", k, len(per), len(coef), len(rho))
 		}
-		m.of.Kind, m.of.Duels = machines.VotesKind, machines.AllPairs(k, pairs)
+		m.of.Kind, m.of.Duels = machines.VotesKind, schemes.AllPairs(k, pairs)
 		if pairs > machines.MostNumbers/count {
 			return fail("%d machines of %d support vectors need more than 1 GiB", pairs, count)
 		}
@@ -295,7 +296,7 @@ func (n *readNode) linear(m *Model, coef []float64) (*Model, error) {
 	case rows == 1:
 		m.of.Kind, m.of.Duels = machines.TwoClassKind, [][2]int{{1, 0}}
 	default:
-		m.of.Kind, m.of.Duels = machines.RestKind, machines.AllOthers(rows)
+		m.of.Kind, m.of.Duels = machines.RestKind, schemes.AllOthers(rows)
 	}
 	m.of.Expansion.D, m.of.Expansion.X = len(weights[0]), points.Rows(weights)
 	if rows > machines.MostNumbers/rows {

@@ -13,6 +13,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
@@ -280,7 +281,7 @@ func (r *Row) winner() int {
 		return slices.Index(r.probable, slices.Max(r.probable))
 	case of.Kind == machines.VotesKind:
 		clear(r.votes)
-		return machines.Votes(r.votes, of.Duels, r.values)
+		return schemes.Votes(r.votes, of.Duels, r.values)
 	}
 	return r.m.winner(r.values)
 }

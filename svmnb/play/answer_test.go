@@ -7,6 +7,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/internal/controls"
@@ -16,6 +17,7 @@ import (
 // What stays of a living figure in a notebook is the description of its last question.
 func TestDescribed(t *testing.T) {
 	moons, sinc := datasets.Moons(40, 0.2, 1), datasets.Sinc(30, 0.1, 1)
+	iris := *datasets.Iris().Columns(2, 3)
 	named := *moons
 	named.Classes = []string{"low", "high"}
 	for _, test := range []struct {
@@ -29,6 +31,10 @@ func TestDescribed(t *testing.T) {
 		{svmnb.OneClass(moons).Kernel(kernels.RBF(1)).Nu(0.2), func(q *engine.Question) { q.X, q.Y = q.X[:9], q.Y[:9] }, "ds := datasets.New([][]float64{{\nsvmnb.OneClass(ds).Kernel(kernels.RBF(1)).Nu(0.2)"},
 		{svmnb.Regress(sinc).Kernel(kernels.RBF(1)).C(3), func(q *engine.Question) { q.Epsilon = 0.25 }, "svmnb.Regress(ds).Kernel(kernels.RBF(1)).C(3).Epsilon(0.25)"},
 		{gp.Regress(sinc).Kernel(kernels.RBF(1)).NoiseVariance(0.1), func(q *engine.Question) { q.C = 0.5 }, "gp.Regress(ds).Kernel(kernels.RBF(1)).NoiseVariance(0.5).Cholesky()"},
+		{svmnb.Classify(&iris).Kernel(kernels.RBF(1)).C(3).ClassWeight("virginica", 2).OneVsRest(), func(q *engine.Question) { q.C = 7; q.Y[0] = 2 }, "ds := datasets.New([][]float64{{\nsvmnb.Classify(ds).Kernel(kernels.RBF(1)).C(7).ClassWeight(\"virginica\", 2).OneVsRest()"},
+		{svmnb.Regress(sinc).Kernel(kernels.RBF(1)).Ridge(0.5), func(q *engine.Question) { q.C = 4 }, "svmnb.Regress(ds).Kernel(kernels.RBF(1)).Ridge(0.25)"},
+		{svmnb.Regress(sinc).Kernel(kernels.RBF(1)).Nu(0.5), func(q *engine.Question) { q.Epsilon = 0.3 }, "svmnb.Regress(ds).Kernel(kernels.RBF(1)).Nu(0.3).C(1)"},
+		{svmnb.Classify(moons).Kernel(kernels.RBF(1)).Using(solvers.ConjugateSMO{}), func(q *engine.Question) { q.Method = "SMO" }, "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1).SMO()"},
 	} {
 		e := explored(t, test.x)
 		q := asked(t, e)
@@ -50,20 +56,22 @@ func TestDescribed(t *testing.T) {
 // asked is the question of an exploration's beginning, as a page asks it.
 func asked(t *testing.T, e *exploration) *engine.Question {
 	t.Helper()
-	s, ok := e.spec()
+	s, why := e.spec()
 	b, err := base64.StdEncoding.DecodeString(s.Data)
-	if !ok || err != nil {
-		t.Fatalf("%s has no living figure, %v", line(e.base), err)
+	if why != "" || err != nil {
+		t.Fatalf("%s has no living figure, because %s, %v", line(e.base), why, err)
 	}
-	task := map[string]engine.Task{"classify": engine.Classify, "nu": engine.Nu, "oneclass": engine.OneClass, "regress": engine.Regress, "process": engine.Process}[s.Task]
-	q := &engine.Question{Task: task, Kernel: e.base.Usual(), Method: "SMO", C: s.C, Epsilon: s.Epsilon}
 	v := engine.FromBytes(b)
 	n := len(v) / (s.D + 1)
+	var x [][]float64
 	for i := range n {
-		q.X = append(q.X, v[i*s.D:(i+1)*s.D])
+		x = append(x, v[i*s.D:(i+1)*s.D])
 	}
-	q.Y = v[n*s.D:]
-	return q
+	q, err := s.Question(x, v[n*s.D:], e.base.Usual())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &q
 }
 
 // A question that cannot be answered is answered by words.

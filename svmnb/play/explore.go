@@ -52,7 +52,7 @@ import (
 // If no page answers, as without a browser, Explore shows small multiples: the two most
 // important parameters at 1/10, 1 and 10 times their values. The cell ends after three
 // minutes without a message from a page. The site and exported pages then also have a living
-// figure with the same sliders; see [Living].
+// figure with the same sliders, or say why they have none; see [Living].
 //
 // The error says what is wrong with x, such as an *[svmnb.ArgumentError]. Explore also
 // shows it in the output.
@@ -371,7 +371,7 @@ func (e *exploration) live() error {
 	defer stop()
 	panel, reply := e.panel(), func(controls.State) string { return "" }
 	var f *answerer
-	if s, ok := e.spec(); ok {
+	if s, why := e.spec(); why == "" {
 		f = &answerer{ctx: ctx}
 		panel, reply = &controls.Panel{Figure: s, Script: living.InNotebook()}, f.reply
 	}

@@ -1,6 +1,7 @@
 package play
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/controls"
@@ -22,11 +24,12 @@ import (
 )
 
 // Living makes a living figure of x in the site and in exported pages: with the sliders of
-// [Explore], trained in the page without a kernel. The notebook itself shows nothing for it. x
-// is an argument of Explore. The engine of living figures has machines for two classes (1-norm
-// and 2-norm soft margin, ν) and one class with two features, and ε-regressions and Gaussian
-// processes with one, of up to 1000 points and without weights. Others are left out. The
-// errors are those of Explore.
+// [Explore], trained in the page without a kernel. The notebook itself shows nothing for it,
+// unless pages cannot have the figure: a line then says why. x is an argument of Explore. The
+// engine of living figures has the machines of two features for one class, for two, and for up
+// to eight; and the regressions and Gaussian processes of one feature. The limit is 1000 points.
+// It does not have steps of a pipeline, linear means and criteria of one's own. The errors are
+// those of Explore.
 func Living(x any) error {
 	e, err := explore(x)
 	if err == nil {
@@ -39,10 +42,14 @@ func Living(x any) error {
 }
 
 // figure gives the output the element of a living figure, which exported pages and the site
-// show.
+// show, or says why they have none.
 func (e *exploration) figure() error {
-	s, ok := e.spec()
-	if !ok || !gonbui.IsNotebook {
+	if !gonbui.IsNotebook {
+		return nil
+	}
+	s, why := e.spec()
+	if why != "" {
+		display.Show("> In pages without a kernel this picture has no sliders, because " + why + ".")
 		return nil
 	}
 	text, err := s.Element()
@@ -53,37 +60,64 @@ func (e *exploration) figure() error {
 	return nil
 }
 
-// spec returns what a living figure shows of the exploration. ok is false if the engine of
-// living figures has no such machine, or if the data have too many points or features.
-func (e *exploration) spec() (s living.Spec, ok bool) {
-	f, can := e.base.(learn.Figured)
-	data := e.base.Data()
-	if !can || data.Sparse != nil || data.D() > 2 || data.N() > mostLiving {
-		return s, false
+// classesOf are the tasks whose targets are classes.
+var classesOf = []string{"classify", "twonorm", "nu", "hard"}
+
+// spec returns what a living figure shows of the exploration. If the engine of living figures
+// has no such machine, or the data do not fit into a figure, why says so.
+func (e *exploration) spec() (s living.Spec, why string) {
+	described, ok := e.base.(learn.Figured)
+	if !ok {
+		return s, "their solvers do not have this machine"
 	}
-	if s.Task, s.C, s.Epsilon, s.Tol, ok = f.Figured(); !ok {
-		return s, false
+	f, why := described.Figured()
+	if why != "" {
+		return s, why
+	}
+	data := e.base.Data()
+	labelled := slices.Contains(classesOf, f.Task)
+	counts := data.Counts()
+	switch n, d := data.N(), data.D(); {
+	case n > mostLiving:
+		return s, fmt.Sprintf("the data have %s points, and a figure in a page has at most %s", say.Thousands(int64(n)), say.Thousands(mostLiving))
+	case (labelled || f.Task == "oneclass") && d != 2:
+		return s, fmt.Sprintf("the data have %s, and a figure of classes in a page shows two: choose them by Columns(i, j) of the data set", say.Several(d, "feature"))
+	case !labelled && f.Task != "oneclass" && d != 1:
+		return s, fmt.Sprintf("the data have %s, and a curve in a page is over one: choose it by Columns(j) of the data set", say.Several(d, "feature"))
+	case f.Scheme != "" && len(counts) > engine.MostClasses:
+		return s, fmt.Sprintf("there are %d classes, and a figure in a page has colours for %d", len(counts), engine.MostClasses)
+	}
+	s.Task, s.C, s.Epsilon, s.Tol, s.Stop, s.Scheme = f.Task, f.C, f.Epsilon, f.Tol, f.Stop, f.Scheme
+	s.Tau2, s.Balanced, s.ZeroMean, s.Scaled = f.Tau2, f.Balanced, f.ZeroMean, f.Scaled
+	if f.Fixed {
+		s.Bias = &f.Bias
+	}
+	if f.Weights != nil {
+		s.Weights = living.Base64(f.Weights)
 	}
 	y := data.Y
-	labelled := slices.Contains([]string{"classify", "twonorm", "nu"}, s.Task)
 	if labelled {
 		y = slices.Clone(y)
 		for i, v := range y {
-			if y[i] = -1; v == slices.Max(data.Y) { // the larger target is y = +1
-				y[i] = 1
+			k := slices.IndexFunc(counts, func(c datasets.Count) bool { return c.Y == v })
+			if y[i] = float64(k); f.Scheme == "" {
+				y[i] = float64(2*k - 1) // the larger target is y = +1
+			}
+		}
+		for _, c := range counts {
+			if f.Scheme != "" || data.Classes != nil {
+				s.Classes = append(s.Classes, c.Class)
+			}
+			if len(f.ClassWeights) > 0 {
+				s.ClassWeights = append(s.ClassWeights, cmp.Or(f.ClassWeights[c.Class], 1))
 			}
 		}
 	}
-	if (labelled || s.Task == "oneclass") && data.D() != 2 || (s.Task == "regress" || s.Task == "process") && data.D() != 1 {
-		return s, false
-	}
+	e.solvers(&s, f.Method)
 	s.Name, s.Label, s.D, s.Data = data.Name, data.Name, data.D(), living.Base64(append(slices.Clone(data.X), y)...)
 	s.Features = []string{data.FeatureName(0), data.Target}
 	if s.D == 2 {
 		s.Features[1] = data.FeatureName(1)
-	}
-	if len(data.Classes) == 2 && labelled {
-		s.Classes = data.Classes
 	}
 	var list []living.Kernel
 	keep := make([]int, len(e.kernels)) // the kernels of the figure; −1 for those it cannot write
@@ -95,7 +129,7 @@ func (e *exploration) spec() (s living.Spec, ok bool) {
 		}
 	}
 	if keep[0] != 0 { // the description's own
-		return s, false
+		return s, "its kernel has no expression from which a page could make it"
 	}
 	s.Kernels = list
 	for i, d := range e.dials {
@@ -114,7 +148,36 @@ func (e *exploration) spec() (s living.Spec, ok bool) {
 			s.Dials = append(s.Dials, dial)
 		}
 	}
-	return s, true
+	return s, ""
+}
+
+// solvers fills in the solvers that a reader can choose, unless they are the usual ones. The one
+// of the description comes first if the engine has it; otherwise a note says which takes its
+// place.
+func (e *exploration) solvers(s *living.Spec, own any) {
+	task, fixed := living.Tasks[s.Task], s.Bias != nil || s.Tau2 != 0
+	list := engine.Methods(task, fixed)
+	switch {
+	case s.Task == "process":
+		list = []string{"Cholesky"}
+	case s.Scheme == "joint":
+		s.Methods = []string{"Crammer–Singer"}
+		return
+	case fixed:
+		s.Methods = list
+	}
+	if own == nil {
+		return
+	}
+	for k, name := range list {
+		if m, err := engine.Method(name, task); err == nil && any(m) == own {
+			if k > 0 {
+				s.Methods = append([]string{name}, slices.Delete(list, k, k+1)...)
+			}
+			return
+		}
+	}
+	s.Note = fmt.Sprintf("This page solves by %s in place of %s.", list[0], own.(interface{ Name() string }).Name())
 }
 
 // mostLiving is the largest number of points of a living figure. Their data are in the notebook.
@@ -220,7 +283,7 @@ func (e *exploration) described(q *engine.Question) (l learn.Explorable, data st
 	}
 	if how, err := engine.Method(q.Method, q.Task); err == nil {
 		for _, w := range e.ways[1:] {
-			if q.Method != engine.Methods()[0] && w.Name == how.Name() {
+			if q.Method != "" && q.Method != e.first() && w.Name == how.Name() {
 				l = w.Take(l)
 			}
 		}
@@ -230,8 +293,11 @@ func (e *exploration) described(q *engine.Question) (l learn.Explorable, data st
 	}
 	for _, d := range e.dials[:e.own[0]] {
 		v := q.C
-		if d.Name == "epsilon" {
+		switch {
+		case d.Name == "epsilon", d.Name == "nu" && q.Task == engine.NuRegress:
 			v = q.Epsilon
+		case d.Name == "lambda":
+			v = 1 / q.C
 		}
 		if say.Number(v) != say.Number(d.Values[d.At]) {
 			changed, _ := l.Set(d.Name, v)
@@ -240,14 +306,18 @@ func (e *exploration) described(q *engine.Question) (l learn.Explorable, data st
 	}
 	old := l.Data()
 	y := slices.Clone(q.Y)
-	switch q.Task {
-	case engine.Classify, engine.TwoNorm, engine.Nu:
+	switch counts := old.Counts(); {
+	case q.Classes > 0:
 		for i, v := range y {
-			if y[i] = slices.Min(old.Y); v > 0 {
-				y[i] = slices.Max(old.Y)
+			y[i] = counts[int(v)].Y
+		}
+	case slices.Contains([]engine.Task{engine.Classify, engine.TwoNorm, engine.Nu, engine.Hard}, q.Task):
+		for i, v := range y {
+			if y[i] = counts[0].Y; v > 0 {
+				y[i] = counts[1].Y
 			}
 		}
-	case engine.OneClass:
+	case q.Task == engine.OneClass:
 		if y = old.Y; len(y) != len(q.X) {
 			y = make([]float64, len(q.X))
 		}
@@ -257,8 +327,38 @@ func (e *exploration) described(q *engine.Question) (l learn.Explorable, data st
 	}
 	ds := *old
 	ds.X, ds.Y = q.X, y
+	data = "ds := datasets.New([][]float64{" + texts(q.X, func(x []float64) string { return "{" + texts(x, exact) + "}" }) + "}, []float64{" + texts(y, exact) + "})\n"
+	if strings.Contains(l.String(), ".ClassWeight(") && old.Classes != nil {
+		data += fmt.Sprintf("ds.Classes = %#v\n", old.Classes)
+	}
+	return l.With(&ds, sameRows(q.X, y, old)).(learn.Explorable), data
+}
+
+// sameRows returns for each point its row in the old data, from which its weight is taken. A
+// point that has moved keeps its place in the order; one that is new takes the weight of the
+// last.
+func sameRows(x [][]float64, y []float64, old *datasets.Dataset) []int {
 	rows := make([]int, len(y))
-	return l.With(&ds, rows).(learn.Explorable), "ds := datasets.New([][]float64{" + texts(q.X, func(x []float64) string { return "{" + texts(x, exact) + "}" }) + "}, []float64{" + texts(y, exact) + "})\n"
+	next := 0
+	for i := range rows {
+		if len(rows) != old.N() { // some were removed or added: those that did not move are found again
+			for k := next; k < old.N(); k++ {
+				if y[i] == old.Y[k] && slices.Equal(x[i], old.X[k]) {
+					next = k
+					break
+				}
+			}
+		}
+		rows[i] = min(next, old.N()-1)
+		next++
+	}
+	return rows
+}
+
+// first returns the name of the solver that a figure begins with.
+func (e *exploration) first() string {
+	s, _ := e.spec()
+	return append(s.Methods, engine.Methods(engine.Classify, false)[0])[0]
 }
 
 func exact(v float64) string { return fmt.Sprint(v) }

@@ -264,6 +264,15 @@ func TestRefused(t *testing.T) {
 		"NaN warm":   func(q *Question) { q.X = slices.Clone(q.X); q.X[2] = []float64{1, math.NaN()}; q.Warm = true },
 		"solver":     func(q *Question) { q.Method = "magic" },
 		"task":       func(q *Question) { q.Task = 9 },
+		"costs":      func(q *Question) { q.Cost = []float64{1} },
+		"cost 0":     func(q *Question) { q.Cost = make([]float64, 20) },
+		"classes":    func(q *Question) { q.Classes = 9 },
+		"class 2":    func(q *Question) { q.Classes = 2; q.Y = slices.Repeat([]float64{2}, 20) },
+		"empty":      func(q *Question) { q.Classes = 3; q.Y = slices.Repeat([]float64{0, 1}, 10) },
+		"criterion":  func(q *Question) { q.Stop = 7 },
+		"apart":      func(q *Question) { q.Task, q.Kernel = Hard, kernels.Linear() },
+		"tau2":       func(q *Question) { q.Tau2 = -2 },
+		"ν fixed":    func(q *Question) { q.Task, q.C, q.Fixed = Nu, 0.2, true },
 		"large grid": func(q *Question) { q.Nx = 1e6 },
 	} {
 		q := good
@@ -295,14 +304,16 @@ func numbersOf(q *Question) []float64 {
 	v[qTask], v[qN], v[qD], v[qC], v[qEpsilon], v[qTol] = float64(q.Task), float64(len(q.X)), float64(len(q.X[0])), q.C, q.Epsilon, q.Tol
 	v[qWarm], v[qLimit], v[qTrace], v[qMoment], v[qCertain] = flag(q.Warm), float64(q.Limit/time.Millisecond), flag(q.Trace), float64(q.Moment), flag(q.Certain)
 	v[qX0], v[qX1], v[qY0], v[qY1], v[qNx], v[qNy] = q.Xs[0], q.Xs[1], q.Ys[0], q.Ys[1], float64(q.Nx), float64(q.Ny)
+	v[qCosts], v[qStop], v[qFixed], v[qBias], v[qTau2] = flag(q.Cost != nil), float64(q.Stop), flag(q.Fixed), q.Bias, q.Tau2
+	v[qClasses], v[qScheme], v[qZeroMean], v[qScaled] = float64(q.Classes), float64(q.Scheme), flag(q.ZeroMean), flag(q.Scaled)
 	for _, x := range q.X {
 		v = append(v, x...)
 	}
-	return append(v, q.Y...)
+	return append(append(v, q.Y...), q.Cost...)
 }
 
 func TestNamesOfPlaces(t *testing.T) {
-	if len(Asked) != qHead || len(Answered) != aHead || Asked[qMoment] != "moment" || Asked[qCertain] != "certain" || Answered[aConverged] != "converged" || Answered[aGap] != "gap" || Answered[aMillis] != "millis" {
+	if len(Asked) != qHead || len(Answered) != aHead || Asked[qMoment] != "moment" || Asked[qCertain] != "certain" || Asked[qScaled] != "scaled" || Answered[aEpsilon] != "epsilon" || Answered[aConverged] != "converged" || Answered[aGap] != "gap" || Answered[aMillis] != "millis" {
 		t.Errorf("%q, %q", Asked, Answered)
 	}
 }
@@ -331,6 +342,10 @@ func FuzzAsk(f *testing.F) {
 	f.Add("Sum(Linear(), RBF(2))", "chunking", Bytes(numbersOf(&q)))
 	q.Task = Process
 	f.Add("Matern52(1)", "", Bytes(numbersOf(&q)))
+	q.Task, q.Classes, q.Y, q.Cost = Classify, 3, []float64{0, 1, 2, 0, 1, 2}, []float64{1, 2, 3, 1, 2, 3}
+	f.Add("Linear()", "SMO", Bytes(numbersOf(&q)))
+	q.Scheme, q.Tau2 = 2, kernels.Radius
+	f.Add("RBF(1)", "", Bytes(numbersOf(&q)))
 	f.Add("RBF(", "none", []byte{1, 2, 3})
 	f.Fuzz(func(t *testing.T, kernel, method string, b []byte) {
 		v := FromBytes(b)
@@ -352,7 +367,7 @@ func TestModuleIsSmall(t *testing.T) {
 		t.Skip("compiles the engine")
 	}
 	file := filepath.Join(t.TempDir(), "engine.wasm")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./wasm")
+	cmd := exec.Command("go", append(append([]string{"build"}, BuildFlags...), "-o", file, "./wasm")...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -46,13 +46,19 @@ func (e *expansion) at(dst []float64, x [][]float64) []float64 {
 	return dst
 }
 
-// field returns f on the grid of a question.
+// field returns f on the grid of a question, and then at the points of also.
 func (e *expansion) field(q *Question) []float64 {
+	var f []float64
 	if k, ok := e.kernel.(kernels.GaussianKernel); ok && len(q.X[0]) == 2 {
-		return e.gaussian(q, k.Gamma)
+		f = e.gaussian(q, k.Gamma)
+	} else {
+		nodes := grid(q)
+		f = e.at(make([]float64, len(nodes)), nodes)
 	}
-	nodes := grid(q)
-	return e.at(make([]float64, len(nodes)), nodes)
+	if q.also == nil {
+		return f
+	}
+	return append(f, e.at(make([]float64, len(q.also)), q.also)...)
 }
 
 // grid returns the nodes of a question, rows from the bottom.

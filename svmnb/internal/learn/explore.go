@@ -25,14 +25,31 @@ type Explorable interface {
 	Ways() []Way              // the solvers to choose from, the one that is set first
 }
 
-// Figured is an Explorable that a living figure can show: a machine that the engine of package
-// living has, over one or two features.
+// Figured is an Explorable that a living figure may show.
 type Figured interface {
-	// Figured returns what the engine needs besides the kernel and the data: the task (classify,
-	// twonorm, nu, oneclass, regress or process), C, ν or the variance of the noise, ε and the
-	// tolerance, of which 0 means the default. ok is false if the description has more than the
-	// engine knows.
-	Figured() (task string, c, epsilon, tol float64, ok bool)
+	// Figured returns what the engine of living figures needs besides the kernel and the data.
+	// If the engine has no such machine, why says so, as the end of a sentence after "because".
+	Figured() (f Figure, why string)
+}
+
+// Figure is a machine of the engine of living figures.
+type Figure struct {
+	Task       string  // classify, twonorm, nu, hard, oneclass, regress, squared, nuregress or process
+	Scheme     string  // of several classes: pairs, rest or joint; otherwise ""
+	C, Epsilon float64 // C or, where there is none, ν or the variance of the noise; ε or, for nuregress, ν
+	Stop       string  // kkt or gap; "" for m − M
+	Tol        float64 // 0 means the default
+
+	Fixed      bool // the bias is fixed at Bias
+	Bias, Tau2 float64
+
+	Weights      []float64          // of the points, or the variances of their noise; nil means that all are alike
+	ClassWeights map[string]float64 // of the classes that have one
+	Balanced     bool
+
+	ZeroMean, Scaled bool // of a process
+
+	Method any // the solver that was chosen; nil if none was
 }
 
 // Way is a solver that a reader can choose: Take sets it in a description.

@@ -6,6 +6,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/schemes"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
@@ -49,14 +50,14 @@ var Kinds = [...]string{"regression", "one class", "two classes", "one against o
 func (k Kind) String() string { return Kinds[k] }
 
 // Scheme returns how the machines decide together.
-func (k Kind) Scheme() Scheme {
+func (k Kind) Scheme() schemes.Scheme {
 	switch k {
 	case RestKind:
-		return OneVsRest
+		return schemes.OneVsRest
 	case JointKind:
-		return CrammerSinger
+		return schemes.CrammerSinger
 	}
-	return OneVsOne
+	return schemes.OneVsOne
 }
 
 // ProcessPart is what the model of a Gaussian process has besides the expansion of its

@@ -1,8 +1,8 @@
 // ---- colours: those of the other figures, for the page behind the element.
 const light = { page: '#ffffff', ink: '#1b2733', soft: '#59646e', axis: '#8b95a0', grid: '#e4e8ec', card: '#f4f6f8', line: '#d5dae0', pos: '#dd5f0d', neg: '#1d64ad', bad: '#b00040', accent: '#5a2ca0',
-  series: ['#0072b2', '#d55e00', '#009e73', '#a8559a', '#56b4e9', '#b98600'] };
+  series0: '#0072b2', series1: '#d55e00', series2: '#009e73', series3: '#a8559a', series4: '#56b4e9', series5: '#b98600', series6: '#59646e', series7: '#b00040' };
 const dark = { page: '#181a1b', ink: '#e6eaee', soft: '#a3adb7', axis: '#737e89', grid: '#333a42', card: '#22272c', line: '#3d454e', pos: '#f5984f', neg: '#62aeea', bad: '#ff6f91', accent: '#c09cf0',
-  series: ['#56a9e0', '#f0894a', '#2fc19a', '#db8fc3', '#9ad0f5', '#e8b93c'] };
+  series0: '#56a9e0', series1: '#f0894a', series2: '#2fc19a', series3: '#db8fc3', series4: '#9ad0f5', series5: '#e8b93c', series6: '#a3adb7', series7: '#ff6f91' };
 function rgb(css) {
   let m = /^#(..)(..)(..)$/.exec(css);
   if (m) return [parseInt(m[1], 16), parseInt(m[2], 16), parseInt(m[3], 16), 1];

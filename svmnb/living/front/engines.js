@@ -1,19 +1,22 @@
 // ---- questions and answers: the lists of wire.go.
-const ASKED = ['task', 'n', 'd', 'c', 'epsilon', 'tol', 'warm', 'limit', 'trace', 'moment', 'x0', 'x1', 'y0', 'y1', 'nx', 'ny', 'certain'];
-const ANSWERED = ['n', 'nx', 'ny', 'trace', 'sd', 'slack', 'converged', 'iterations', 'evaluations', 'bias', 'primal', 'dual', 'gap', 'relgap', 'maxkkt', 'norm2', 'free', 'atupper', 'evidence', 'millis'];
-const TASKS = ['classify', 'regress', 'oneclass', 'process', 'twonorm', 'nu'];
-function labelled(s) { return s.task === 'classify' || s.task === 'twonorm' || s.task === 'nu'; } // y = ±1
+const ASKED = ['task', 'n', 'd', 'c', 'epsilon', 'tol', 'warm', 'limit', 'trace', 'moment', 'x0', 'x1', 'y0', 'y1', 'nx', 'ny', 'certain', 'costs', 'stop', 'fixed', 'bias', 'tau2', 'classes', 'scheme', 'zeromean', 'scaled'];
+const ANSWERED = ['n', 'machines', 'fields', 'nx', 'ny', 'trace', 'sd', 'slack', 'converged', 'iterations', 'evaluations', 'bias', 'primal', 'dual', 'gap', 'relgap', 'maxkkt', 'norm2', 'free', 'atupper', 'evidence', 'epsilon', 'millis'];
+const TASKS = ['classify', 'regress', 'oneclass', 'process', 'twonorm', 'nu', 'hard', 'squared', 'nuregress'];
+const CLASSES = ['classify', 'twonorm', 'nu', 'hard'];
+function labelled(s) { return !s.scheme && CLASSES.includes(s.task); } // y = ±1
+function tubed(s) { return s.task === 'regress' || s.task === 'squared' || s.task === 'nuregress'; }
 function read(v) { // an answer from its numbers
   const a = {};
   ANSWERED.forEach((name, i) => { a[name] = v[i]; });
   let at = ANSWERED.length;
   const cut = n => v.subarray(at, at += n), nodes = a.nx * a.ny;
   a.samples = cut(5 * a.trace);
-  a.alpha = cut(a.n);
+  a.alpha = cut(a.n * a.machines);
   a.f = cut(a.n);
-  a.field = cut(nodes);
+  a.field = cut(nodes * a.fields);
   a.sd = a.sd ? cut(nodes) : null;
   a.slack = a.slack ? cut(nodes) : null;
+  a.values = a.fields > 1 ? cut(a.n * a.machines) : null;
   return a;
 }
 

@@ -67,6 +67,7 @@ class Figure extends w.HTMLElement {
     this.tip = make(this.plot, 'div', { class: 'tip', hidden: '' });
     this.hint = make(this.plot, 'p', { class: 'hint' }, 'Drag a point: it trains again');
     this.proof = make(main, 'p', { class: 'proof' });
+    this.note = make(main, 'p', { class: 'proof', hidden: '' });
     this.run = make(main, 'div', { class: 'run', hidden: '' });
     this.tools = make(main, 'div', { class: 'row bar', role: 'group', 'aria-label': 'Tools' });
     this.beside = make(body, 'div', { class: 'beside', hidden: '' });
@@ -81,7 +82,7 @@ class Figure extends w.HTMLElement {
   }
   recolour() {
     this.colours = palette(this);
-    for (const k in this.colours) if (k !== 'series') this.style.setProperty('--' + k, this.colours[k]);
+    for (const k in this.colours) this.style.setProperty('--' + k, this.colours[k]);
     if (this.state) this.draw();
   }
   button(parent, text, label, act) {
@@ -148,7 +149,9 @@ class Figure extends w.HTMLElement {
     if (fresh) {
       this.buildSide();
       this.legend();
-      this.raceButton.hidden = ['process', 'regress', 'nu'].includes(s.task);
+      this.raceButton.hidden = s.methods.length < 3 || tubed(s) || !!s.scheme;
+      this.note.textContent = s.note || '';
+      this.note.hidden = !s.note;
       this.setTool('move');
     }
     if (fresh || !inside(this.view, st)) this.frame();
@@ -180,7 +183,7 @@ class Figure extends w.HTMLElement {
     }
     if (s.kernels.length > 1) choice('kernel', s.kernels.map(k => k.name), () => this.state.kernel, i => this.change(() => { this.state.kernel = i; }));
     s.dials.forEach((d, i) => {
-      const label = make(side, 'label', { class: 'dial' }), name = { NoiseVariance: 'noise variance', 'Scale.c': 'scale', gamma: 'γ (gamma)', epsilon: 'ε (epsilon)', nu: 'ν (nu)' }[d.name] || d.name;
+      const label = make(side, 'label', { class: 'dial' }), name = { NoiseVariance: 'noise variance', lambda: 'λ (lambda)', 'Scale.c': 'scale', gamma: 'γ (gamma)', epsilon: 'ε (epsilon)', nu: 'ν (nu)' }[d.name] || d.name;
       make(label, 'span', {}, name);
       const out = make(label, 'output'), input = make(label, 'input', { type: 'range', min: 0, max: d.values.length - 1, 'data-dial': d.name });
       input.oninput = () => this.change(() => { this.state.at[i] = +input.value; }, true);
@@ -195,7 +198,7 @@ class Figure extends w.HTMLElement {
     });
     if (s.methods.length > 1) choice('solver', s.methods, () => this.state.method, i => this.change(() => { this.state.method = i; }));
     this.certain = null;
-    if (s.task === 'classify') {
+    if (s.task === 'classify' && labelled(s) && !weighted(s) && s.bias === undefined && !s.tau2) {
       const label = make(side, 'label', { class: 'check' });
       this.certain = make(label, 'input', { type: 'checkbox' });
       make(label, 'span', {}, 'where labels are certain');
@@ -211,20 +214,20 @@ class Figure extends w.HTMLElement {
   legend() {
     const s = this.state.spec;
     this.key.textContent = '';
-    KEY[s.task].forEach(([kind, text]) => {
+    keyOf(s).forEach(([kind, text]) => {
       const li = make(this.key, 'li'), g = makeSVG(li, 'svg', { viewBox: '-10 -10 20 20', 'aria-hidden': 'true' });
       const mark = (k, classes) => this.glyph(makeSVG(g, 'g', { class: 'point ' + classes }), k, 6);
       if (kind === 'zero' || kind === 'one') makeSVG(g, 'path', { d: 'M-10 0H10', stroke: 'var(--ink)', 'stroke-width': kind === 'zero' ? 2.6 : 1.6, 'stroke-dasharray': kind === 'one' ? '6 3' : 'none' });
       else if (kind === 'band') makeSVG(g, 'rect', { x: -10, y: -5, width: 20, height: 10, fill: 'var(--neg)', opacity: 0.25 });
-      else if (kind === 'neg' || kind === 'pos') mark(kind, kind);
+      else if (kind === 'neg' || kind === 'pos' || kind.startsWith('class')) mark(kind, kind);
       else if (kind === 'wrong') mark('none', 'wrong');
       else mark('none', kind);
       li.append(typeof text === 'number' ? s.classes[text] : text);
     });
     if (this.full && this.toolset) {
       this.toolset.textContent = '';
-      const two = labelled(s);
-      TOOLS.filter(t => two || t[0] !== 'neg' && t[0] !== 'flip').forEach(([name, text, label]) => {
+      const two = labelled(s) || s.scheme, tools = s.scheme ? TOOLS.slice(0, 1).concat(s.classes.map((name, k) => ['class' + k, 'Add ' + name, 'place points of the class ' + name]), TOOLS.slice(3)) : TOOLS;
+      tools.filter(t => two || t[0] !== 'neg' && t[0] !== 'flip').forEach(([name, text, label]) => {
         const b = this.button(this.toolset, !two && name === 'pos' ? 'Add' : text, !two && name === 'pos' ? 'place points' : label, () => this.setTool(name));
         b.dataset.tool = name;
       });
@@ -232,7 +235,7 @@ class Figure extends w.HTMLElement {
   }
   setTool(name) {
     this.tool = name;
-    this.plot.classList.toggle('draw', name === 'pos' || name === 'neg' || name === 'spray');
+    this.plot.classList.toggle('draw', this.adds() !== null || name === 'spray');
     if (this.toolset) this.toolset.querySelectorAll('button').forEach(b => b.setAttribute('aria-pressed', b.dataset.tool === name));
   }
 
@@ -256,7 +259,7 @@ class Figure extends w.HTMLElement {
     if (!more) this.rounds = 0;
     const st = this.state, view = this.view, asked = this.asked = { hurry: !!hurry, points: st.points.length, moment: hurry || more ? -1 : st.moment, since: w.performance.now() };
     if (!st.points.length) return this.take({ error: 'There are no points: place some.' });
-    const q = question(st, view, { hurry: hurry, more: more, certain: this.certain && this.certain.checked });
+    const q = question(st, view, { hurry: hurry, more: more ? this.rounds : 0, certain: this.certain && this.certain.checked });
     this.engine.ask(this, q.kernel, q.method, q.numbers, a => {
       if (asked.points !== this.state.points.length || st !== this.state) return;
       a.hurry = asked.hurry;
@@ -372,6 +375,10 @@ class Figure extends w.HTMLElement {
     if (st.moment >= 0) {
       say('On the way: ', true);
       return say('iteration ' + a.iterations + ', gap ' + num(a.gap, 3) + ', largest KKT violation ' + num(a.maxkkt, 3));
+    }
+    if (s.scheme && s.scheme !== 'joint') {
+      say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : 'Still training: ', true);
+      return say('the gaps of ' + several(a.machines, 'machine') + ' are ' + num(a.gap, 3) + ' together; relative to 1 + primal the worst is ' + num(100 * a.relgap, 2) + ' % · KKT violation ' + num(a.maxkkt, 2) + ' · ' + several(a.iterations, 'iteration') + ' · ' + a.millis.toFixed(1) + ' ms');
     }
     say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : 'Still training: ', true);
     // The optimum lies between the dual and the primal objective.

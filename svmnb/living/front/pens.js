@@ -58,4 +58,10 @@ function svgPen(prefix) {
 }
 const sans = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 function diamond(x, y, r) { return [[x, y - r], [x + r, y], [x, y + r], [x - r, y]]; }
+// symbol returns the outline of the symbol of a class, as figures of several classes have it.
+function symbol(k, r) {
+  const regular = (n, turn) => Array.from({ length: n }, (_, i) => [r * Math.sin(2 * Math.PI * (i + turn) / n), -r * Math.cos(2 * Math.PI * (i + turn) / n)]), s = 0.88 * r, a = 0.42 * r;
+  return [() => regular(24, 0), () => diamond(0, 0, r + 1), () => [[0, -r - 1], [r + 1, r], [-r - 1, r]], () => [[-s, -s], [s, -s], [s, s], [-s, s]],
+    () => [[-r - 1, -r], [r + 1, -r], [0, r + 1]], () => regular(6, 0.5), () => regular(8, 0.5), () => [[-a, -r], [a, -r], [a, -a], [r, -a], [r, a], [a, a], [a, r], [-a, r], [-a, a], [-r, a], [-r, -a], [-a, -a]]][k]();
+}
 function cross(x, y, r) { return [[[x - r, y - r], [x - 0.45 * r, y - 0.45 * r]], [[x + r, y - r], [x + 0.45 * r, y - 0.45 * r]], [[x + r, y + r], [x + 0.45 * r, y + 0.45 * r]], [[x - r, y + r], [x - 0.45 * r, y + 0.45 * r]]]; }

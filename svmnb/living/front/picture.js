@@ -4,6 +4,11 @@ const Picture = {
     const a = this.answer, st = this.state, s = st.spec, n = st.points.length;
     if (!a) return several(n, 'point');
     let free = 0, bound = 0, wrong = 0;
+    if (s.scheme) {
+      let carry = 0;
+      for (let i = 0; i < n; i++) { carry += this.support(i) > 0; wrong += this.wrong(i); }
+      return several(s.classes.length, 'class', 'classes') + ': ' + carry + ' of ' + several(n, 'point') + ' carry the boundaries; ' + several(wrong, 'error');
+    }
     for (let i = 0; i < n; i++) {
       const k = this.support(i);
       free += k === 1;
@@ -14,14 +19,19 @@ const Picture = {
       twonorm: () => free + ' of ' + several(n, 'point') + ' carry the boundary; ' + several(wrong, 'error'),
       classify: () => free + bound ? free + bound + ' of ' + several(n, 'point') + ' carry the boundary: ' + free + ' free, ' + bound + ' at the bound; ' + several(wrong, 'error') : 'No support vectors yet: f is constant on ' + several(n, 'point'),
       oneclass: () => free + bound + ' of ' + several(n, 'point') + ' carry the region; ' + wrong + ' outside',
+      hard: () => free + ' of ' + several(n, 'point') + ' carry the boundary, none inside the margin',
       regress: () => free + bound + ' of ' + several(n, 'point') + ' carry the curve: ' + free + ' on the edge of the tube, ' + bound + ' outside',
+      squared: () => free + ' of ' + several(n, 'point') + ' carry the curve',
       process: () => 'Posterior of ' + several(n, 'point') + ': log marginal likelihood ' + num(a.evidence, 5)
-    }[s.task === 'nu' ? 'classify' : s.task]();
+    }[{ nu: 'classify', nuregress: 'regress' }[s.task] || s.task]();
   },
-  wrong(i) { return labelled(this.state.spec) ? this.state.points[i].y * this.answer.f[i] < 0 : this.state.spec.task === 'oneclass' && this.answer.f[i] < 0; },
+  wrong(i) { return this.state.spec.scheme ? this.answer.f[i] !== this.state.points[i].y : labelled(this.state.spec) ? this.state.points[i].y * this.answer.f[i] < 0 : this.state.spec.task === 'oneclass' && this.answer.f[i] < 0; },
   setting() { // data, kernel and parameters in words
-    const a = this.answer, st = this.state, s = st.spec, C = { classify: 'C = ', twonorm: '2-norm margin, C = ', nu: 'ν = ', regress: 'C = ', oneclass: 'ν = ', process: 'noise variance ' }[s.task] + num(cost(st));
-    return (s.label || s.name) + ' · ' + kernelText(st) + ' · ' + C + (s.task === 'regress' ? ' · ε = ' + num(epsilonOf(st)) : '') + (a && labelled(s) && s.task !== 'nu' ? ' · margin 1/‖w‖ = ' + num(1 / Math.sqrt(a.norm2)) : '');
+    const a = this.answer, st = this.state, s = st.spec, v = num(cost(st)), e = num(epsilonOf(st));
+    const C = isRidge(s) ? 'ridge, λ = ' + num(dialValue(st, 'lambda')) : { classify: 'C = ' + v, twonorm: '2-norm margin, C = ' + v, nu: 'ν = ' + v, hard: 'maximal margin', oneclass: 'ν = ' + v, regress: 'C = ' + v + ' · ε = ' + e,
+      squared: 'quadratic loss, C = ' + v + ' · ε = ' + e, nuregress: 'C = ' + v + ' · ν = ' + e + (a ? ' · ε = ' + num(a.epsilon) : ''), process: s.weights ? 'noise of each point' : 'noise variance ' + v }[s.task];
+    const more = (s.scheme ? ' · ' + SCHEMES[s.scheme][0] : '') + (s.balanced ? ' · balanced' : '') + (s.classWeights ? ' · class weights' : '') + (s.weights && s.task !== 'process' ? ' · weights' : '') + (s.tau2 ? ' · augmented' : s.bias !== undefined ? ' · bias ' + num(s.bias) : '') + (s.zeroMean ? ' · mean 0' : '') + (s.scaled ? ' · targets scaled' : '');
+    return (s.label || s.name) + ' · ' + kernelText(st) + ' · ' + C + more + (a && labelled(s) && s.task !== 'nu' ? ' · margin 1/‖w‖ = ' + num(1 / Math.sqrt(a.norm2)) : '');
   },
   invitation() { return 'Gap ' + num(this.answer.gap, 3) + '. A still picture: touch it, and it trains in this page.'; },
   // scene draws what lies below the points.
@@ -39,8 +49,9 @@ const Picture = {
     pen.text(12, b.y + b.h / 2, s.features[1], c.soft, 13, 'middle', true);
   },
   plane(pen, a) {
+    if (a.fields > 1) return this.regions(pen, a);
     let z = a.field;
-    const c = this.colours, b = this.box, nx = a.nx, ny = a.ny, corner = this.to(a.view.xs[0], a.view.ys[0]), far = this.to(a.view.xs[1], a.view.ys[1]), place = paths => paths.map(p => p.map(q => [corner[0] + q[0] * (far[0] - corner[0]) / (nx - 1), corner[1] + q[1] * (far[1] - corner[1]) / (ny - 1)]));
+    const c = this.colours, b = this.box, nx = a.nx, ny = a.ny, corner = this.to(a.view.xs[0], a.view.ys[0]), far = this.to(a.view.xs[1], a.view.ys[1]), place = this.placed(a);
     let low = Infinity, high = -Infinity;
     for (let i = 0; i < z.length; i++) { if (z[i] < low) low = z[i]; if (z[i] > high) high = z[i]; }
     if (this.state.spec.task === 'oneclass') z = scaled(z, Math.max(high, -low / 2));
@@ -69,6 +80,22 @@ const Picture = {
     if (labelled(this.state.spec)) pen.line(one(1).concat(one(-1)), c.ink, 1.6, [6, 4]);
     pen.line(one(0), c.ink, 2.6);
   },
+  // placed returns the function that maps paths in cells of the grid to the picture.
+  placed(a) {
+    const from = this.to(a.view.xs[0], a.view.ys[0]), to = this.to(a.view.xs[1], a.view.ys[1]);
+    return paths => paths.map(p => p.map(q => [from[0] + q[0] * (to[0] - from[0]) / (a.nx - 1), from[1] + q[1] * (to[1] - from[1]) / (a.ny - 1)]));
+  },
+  regions(pen, a) { // of several classes; each field says by how much a class wins
+    const c = this.colours, place = this.placed(a), nodes = a.nx * a.ny, edges = [], margins = [];
+    for (let k = 0; k < a.fields; k++) {
+      const z = a.field.subarray(k * nodes, (k + 1) * nodes), inside = rings(z, a.nx, a.ny, 0);
+      pen.area(place(inside), mix(c, 'series' + k, 0.22));
+      edges.push(...place(isolines(inside, a.nx, a.ny)));
+      if (this.state.spec.scheme !== 'rest') margins.push(...place(isolines(rings(z, a.nx, a.ny, 1), a.nx, a.ny)));
+    }
+    pen.line(margins, c.ink, 1.2, [6, 4]);
+    pen.line(edges, c.ink, 2);
+  },
   hatch(pen, within) { // lines of 45°
     const b = this.box, paths = [];
     for (let start = b.x - b.h; start < b.x + b.w; start += 9) {
@@ -87,7 +114,7 @@ const Picture = {
   },
   curve(pen, a) {
     const c = this.colours, v = a.view, n = a.nx, X = i => v.xs[0] + (v.xs[1] - v.xs[0]) * i / (n - 1), path = f => { const p = []; for (let i = 0; i < n; i++) p.push(this.to(X(i), f(i))); return p; };
-    const half = a.sd ? i => 2 * a.sd[i] : () => epsilonOf(this.state), up = path(i => a.field[i] + half(i)), down = path(i => a.field[i] - half(i));
+    const half = a.sd ? i => 2 * a.sd[i] : () => a.epsilon, up = path(i => a.field[i] + half(i)), down = path(i => a.field[i] - half(i));
     ticks(this.view.ys, this.box.h / 50).forEach(t => pen.line([[this.to(this.view.xs[0], t), this.to(this.view.xs[1], t)]], c.grid, 1));
     pen.area([up.concat(down.slice().reverse())], mix(c, 'neg', 0.16));
     pen.line([up, down], a.sd ? mix(c, 'neg', 0.45) : c.ink, a.sd ? 1 : 1.4, a.sd ? null : [6, 4]);
@@ -97,14 +124,15 @@ const Picture = {
     const n = this.state.points.length, r = n > 400 ? 3.2 : n > 150 ? 4.2 : 5.2;
     return this.width < 520 ? Math.max(3, r - 1) : r;
   },
-  kindOf(p) { return this.state.spec.task === 'oneclass' || labelled(this.state.spec) && p.y > 0 ? 'pos' : 'neg'; },
+  kindOf(p) { return this.state.spec.scheme ? 'class' + p.y : this.state.spec.task === 'oneclass' || labelled(this.state.spec) && p.y > 0 ? 'pos' : 'neg'; },
   vertical(p) { return this.state.spec.d > 1 ? p.x2 : p.y; },
   to(x, y) {
     const v = this.view, b = this.box;
     return [b.x + (x - v.xs[0]) / (v.xs[1] - v.xs[0]) * b.w, b.y + b.h - (y - v.ys[0]) / (v.ys[1] - v.ys[0]) * b.h];
   },
   support(i) { // 0 none, 1 free, 2 at the bound
-    const a = Math.abs(this.answer.alpha[i]), most = bound(this.state);
+    if (this.state.spec.scheme) return this.answer.alpha.subarray(i * this.answer.machines, (i + 1) * this.answer.machines).some(a => a && !isNaN(a)) ? 1 : 0;
+    const a = Math.abs(this.answer.alpha[i]), most = bound(this.state, i);
     return this.state.spec.task === 'process' ? 0 : a <= 0 ? 0 : a >= most * (1 - 1e-12) ? 2 : 1;
   },
   picture() { // the whole figure as SVG
@@ -121,7 +149,8 @@ const Picture = {
     const c = this.colours, r = this.radius(), known = this.answer && this.answer.n === this.state.points.length;
     this.state.points.forEach((p, i) => {
       const q = this.to(p.x, this.vertical(p)), kind = this.kindOf(p), k = known ? this.support(i) : 0;
-      if (kind === 'pos') pen.area([diamond(q[0], q[1], r + 1)], c.pos);
+      if (kind.startsWith('class')) pen.area([symbol(p.y, r).map(t => [q[0] + t[0], q[1] + t[1]])], c['series' + p.y]);
+      else if (kind === 'pos') pen.area([diamond(q[0], q[1], r + 1)], c.pos);
       else pen.circle(q[0], q[1], r, c.neg, 'none', 0);
       if (k) pen.circle(q[0], q[1], r + 3.2, 'none', k === 1 ? c.ink : c.soft, k === 1 ? 2.2 : 1.6);
       if (known && this.wrong(i)) pen.line(cross(q[0], q[1], r + 3.5), c.bad, 2);
@@ -165,7 +194,7 @@ function ticks(e, most) {
 // which load this script when a reader touches a figure.
 L.still = function (given) {
   const s = specOf(given), colours = { page: 'var(--page)' };
-  for (const k in light) if (k !== 'series' && k !== 'page') colours[k] = 'var(--svm-' + k + ')';
+  for (const k in light) if (k !== 'page') colours[k] = 'var(--svm-' + k + ')';
   const a = read(w.Float64Array.from(new w.Float32Array(decode(s.still).buffer))), box = { x: 52, y: 8, w: 598, h: s.d > 1 ? 395 : 347 }, pen = svgPen('still-' + s.name.replace(/\W/g, '') + '-');
   a.view = stillView(viewOf(s, s.points), s.d);
   const f = Object.assign({ state: start(s), answer: a, colours: colours, width: 660, height: box.h + 52, box: box, view: equalIn(s, viewOf(s, s.points), box) }, Picture);
@@ -174,6 +203,6 @@ L.still = function (given) {
   return { title: f.heading(), sub: f.setting(), proof: f.invitation(), svg: pen.svg(f.width, f.height, f.heading() + '. ' + f.setting(), 'none') };
 };
 L.stillCSS = (function () {
-  const list = c => Object.keys(c).filter(k => k !== 'series' && k !== 'page').map(k => '--svm-' + k + ':' + c[k]).join(';');
+  const list = c => Object.keys(c).filter(k => k !== 'page').map(k => '--svm-' + k + ':' + c[k]).join(';');
   return 'svmnb-figure{' + list(light) + '}@media (prefers-color-scheme:dark){svmnb-figure{' + list(dark) + '}}';
 })();

@@ -3,7 +3,8 @@ const Points = {
   glyph(g, kind, r) {
     makeSVG(g, 'circle', { class: 'reach', r: 15 });
     makeSVG(g, 'circle', { class: 'focus', r: r + 8 });
-    if (kind === 'pos') makeSVG(g, 'path', { class: 'mark', d: 'M0 ' + -(r + 1) + 'L' + (r + 1) + ' 0 0 ' + (r + 1) + ' ' + -(r + 1) + ' 0Z' });
+    if (kind.startsWith('class')) makeSVG(g, 'path', { class: 'mark', d: 'M' + symbol(+kind.slice(5), r).map(q => q.map(v => v.toFixed(2)).join(' ')).join('L') + 'Z' });
+    else if (kind === 'pos') makeSVG(g, 'path', { class: 'mark', d: 'M0 ' + -(r + 1) + 'L' + (r + 1) + ' 0 0 ' + (r + 1) + ' ' + -(r + 1) + ' 0Z' });
     else if (kind !== 'none') makeSVG(g, 'circle', { class: 'mark', r: r });
     makeSVG(g, 'circle', { class: 'ring', r: r + 3.2 });
     const c = r + 3.5, k = 0.4 * c;
@@ -29,9 +30,10 @@ const Points = {
     this.label(i);
   },
   label(i) {
-    const p = this.state.points[i], s = this.state.spec, where = num(p.x, 3) + ', ' + num(this.vertical(p), 3);
-    this.dots[i].setAttribute('aria-label', 'point ' + i + (labelled(s) ? ', class ' + s.classes[p.y > 0 ? 1 : 0] : '') + ', at ' + where + (this.rested() ? ', ' + this.kkt(i).join(', ') : ''));
+    const p = this.state.points[i], where = num(p.x, 3) + ', ' + num(this.vertical(p), 3);
+    this.dots[i].setAttribute('aria-label', 'point ' + i + (this.named(p) ? ', class ' + this.named(p) : '') + ', at ' + where + (this.rested() ? ', ' + this.kkt(i).join(', ') : ''));
   },
+  named(p) { const s = this.state.spec; return s.scheme || labelled(s) ? s.classes[classOf(s, p)] : ''; },
   focusPoint(i) {
     this.dots.forEach((g, k) => g.setAttribute('tabindex', k === i ? 0 : -1));
     this.dots[i].focus({ preventScroll: true });
@@ -68,7 +70,7 @@ const Points = {
   add(x, y, label) {
     if (this.state.points.length >= 2000) return;
     const s = this.state.spec;
-    this.state.points.push(s.d > 1 ? { x: x, x2: y, y: label, from: -1 } : { x: x, x2: 0, y: y, from: -1 });
+    this.state.points.push(Object.assign(s.d > 1 ? { x: x, x2: y, y: label, from: -1 } : { x: x, x2: 0, y: y, from: -1 }, s.weights ? { w: s.weight } : {}));
     this.answer = null;
     this.placeAll();
   },
@@ -81,9 +83,10 @@ const Points = {
     this.ask();
   },
   flip(i) {
-    if (!labelled(this.state.spec)) return;
+    const s = this.state.spec, p = this.state.points[i];
+    if (!labelled(s) && !s.scheme) return;
     this.keep();
-    this.state.points[i].y *= -1;
+    p.y = s.scheme ? (p.y + 1) % s.classes.length : -p.y;
     this.placeAll();
     this.ask();
   },
@@ -93,6 +96,9 @@ const Points = {
       const c = this.to(this.state.points[i].x, this.vertical(this.state.points[i])), s = 0.012 * this.box.w, q = this.from(c[0] + s * normal(), c[1] + s * normal());
       this.moveTo(i, q[0], q[1]);
     });
+  },
+  adds() { // the label that the tool gives to new points; null if it places none
+    return this.tool === 'pos' ? 1 : this.tool === 'neg' ? -1 : this.tool.startsWith('class') ? +this.tool.slice(5) : null;
   },
   near(px, py, reach) { // the point nearest to a place, or −1
     let best = -1, least = reach * reach;
@@ -116,11 +122,12 @@ const Points = {
         svg.setPointerCapture(e.pointerId);
         return;
       }
-      if (this.tool === 'pos' || this.tool === 'neg') {
+      const label = this.adds();
+      if (label !== null) {
         if (c[0] < this.box.x || c[0] > this.box.x + this.box.w || c[1] < this.box.y || c[1] > this.box.y + this.box.h) return;
         this.keep();
         const q = this.from(c[0], c[1]);
-        this.add(q[0], q[1], this.tool === 'pos' ? 1 : -1);
+        this.add(q[0], q[1], label);
         this.focusPoint(this.state.points.length - 1);
         this.ask();
         e.preventDefault();
@@ -212,7 +219,7 @@ const Points = {
       this.tip.hidden = true;
       return;
     }
-    const p = this.state.points[i], s = this.state.spec, c = this.to(p.x, this.vertical(p)), lines = ['point ' + i + (labelled(s) ? ' · ' + s.classes[p.y > 0 ? 1 : 0] : '') + ' · (' + num(p.x) + ', ' + num(this.vertical(p)) + ')'].concat(this.kkt(i));
+    const p = this.state.points[i], c = this.to(p.x, this.vertical(p)), lines = ['point ' + i + (this.named(p) ? ' · ' + this.named(p) : '') + ' · (' + num(p.x) + ', ' + num(this.vertical(p)) + ')'].concat(this.kkt(i));
     this.tip.textContent = '';
     lines.forEach(t => make(this.tip, 'p', {}, t));
     this.tip.hidden = false;
@@ -221,12 +228,28 @@ const Points = {
     this.tip.style.top = Math.max(0, Math.min(this.height - high, c[1] - high / 2)) + 'px';
   },
   kkt(i) {
-    const a = this.answer, p = this.state.points[i], s = this.state.spec, alpha = a.alpha[i], f = a.f[i], most = bound(this.state);
+    const a = this.answer, p = this.state.points[i], s = this.state.spec;
+    if (s.scheme) return this.duels(i);
+    const alpha = a.alpha[i], f = a.f[i], most = bound(this.state, i);
     const kind = this.support(i), names = ['no support vector', 'free support vector', 'at the bound'];
     if (s.task === 'process') return ['mean ' + num(f), 'residual ' + num(p.y - f)];
-    if (s.task === 'regress') return ['β = ' + num(alpha) + ', bound ±' + num(most), 'residual ' + num(p.y - f) + ', tube ±' + num(epsilonOf(this.state)), ['inside the tube', 'on the edge of the tube', 'outside, at the bound'][kind]];
-    const yf = (s.task === 'oneclass' ? 1 : p.y) * f, edge = s.task === 'oneclass' ? 0 : s.task === 'twonorm' ? 1 - alpha / cost(this.state) : 1, name = s.task === 'oneclass' ? 'f' : 'y·f';
+    if (s.task === 'squared') return ['β = ' + num(alpha), 'residual ' + num(p.y - f) + ', wants β = C (residual ∓ ε), C = ' + num(weighted(s) ? costOf(this.state, p, []) : cost(this.state))];
+    if (tubed(s)) return ['β = ' + num(alpha) + ', bound ±' + num(most), 'residual ' + num(p.y - f) + ', tube ±' + num(a.epsilon), ['inside the tube', 'on the edge of the tube', 'outside, at the bound'][kind]];
+    const yf = (s.task === 'oneclass' ? 1 : p.y) * f, edge = s.task === 'oneclass' ? 0 : s.task === 'twonorm' ? 1 - alpha / (weighted(s) ? costOf(this.state, p, counts(this.state)) : cost(this.state)) : 1, name = s.task === 'oneclass' ? 'f' : 'y·f';
     const off = kind === 0 ? Math.max(0, edge - yf) : kind === 1 ? Math.abs(edge - yf) : Math.max(0, yf - edge);
     return ['α = ' + num(alpha) + (most < Infinity ? ' of at most ' + num(most) : ''), names[kind] + ': wants ' + name + ' ' + ['≥ ', '= ', '≤ '][kind] + num(edge), name + ' = ' + num(yf) + (off > 1e-12 ? ', off by ' + num(off, 2) : '') + (yf < 0 ? s.task === 'oneclass' ? ', outside' : ', an error' : '')];
+  },
+  // duels says what the machines of several classes make of a point.
+  duels(i) {
+    const a = this.answer, s = this.state.spec, p = this.state.points[i], m = a.machines, lines = ['predicted: ' + s.classes[a.f[i]] + (this.wrong(i) ? ', an error' : '')], said = [];
+    const pairs = [];
+    if (s.scheme === 'pairs') for (let k = 0; k < s.classes.length; k++) for (let l = k + 1; l < s.classes.length; l++) pairs.push([k, l]);
+    for (let k = 0; k < m; k++) {
+      const alpha = a.alpha[i * m + k], f = a.values[i * m + k], name = pairs.length ? s.classes[pairs[k][0]] + '/' + s.classes[pairs[k][1]] : s.classes[k];
+      if (!alpha || isNaN(alpha)) continue;
+      const positive = pairs.length ? p.y === pairs[k][0] : p.y === k;
+      said.push(name + ': α = ' + num(alpha) + (s.scheme === 'joint' ? ', f = ' + num(f) : ', y·f = ' + num(positive ? f : -f)));
+    }
+    return lines.concat(said.length ? said.slice(0, 4) : ['no support vector of any machine'], said.length > 4 ? ['and ' + (said.length - 4) + ' more'] : []);
   }
 };

@@ -88,7 +88,7 @@ const Run = {
     ['solver', 'iterations', 'kernel values', 'gap', 'ms'].forEach(t => make(head, 'th', { scope: 'col' }, t));
     this.raced = [];
     out.forEach((o, k) => {
-      const tr = make(body, 'tr'), th = make(tr, 'th', { scope: 'row' }), colour = this.colours.series[k % this.colours.series.length];
+      const tr = make(body, 'tr'), th = make(tr, 'th', { scope: 'row' }), colour = this.colours['series' + k % 8];
       make(th, 'span', { class: 'swatch' }).style.background = colour;
       th.append(o.name);
       if (o.a.error) make(tr, 'td', { colspan: 4 }, o.a.error);

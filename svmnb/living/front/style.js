@@ -22,6 +22,7 @@ const STYLE = `
 .point .mark { stroke: var(--page); stroke-width: 1; }
 .point.pos .mark { fill: var(--pos); }
 .point.neg .mark { fill: var(--neg); }
+${[0, 1, 2, 3, 4, 5, 6, 7].map(k => '.point.class' + k + ' .mark { fill: var(--series' + k + '); }').join('\n')}
 .point.one .mark { fill: var(--neg); }
 .point .ring { fill: none; stroke: none; }
 .point.free .ring { stroke: var(--ink); stroke-width: 2.2; }
@@ -82,6 +83,13 @@ const KEY = { // the legend of each task
   process: [['neg', 'point'], ['zero', 'mean'], ['band', 'mean ± 2 standard deviations']]
 };
 KEY.nu = KEY.classify;
+KEY.hard = [['neg', 0], ['pos', 1], ['free', 'support vector'], ['zero', 'f = 0'], ['one', 'f = ±1']];
+KEY.nuregress = KEY.regress;
+KEY.squared = [['neg', 'point'], ['free', 'support vector'], ['zero', 'f'], ['one', 'f ± ε']];
+function keyOf(s) {
+  if (!s.scheme) return isRidge(s) ? KEY.squared.slice(0, 3) : KEY[s.task];
+  return s.classes.map((name, k) => ['class' + k, k]).concat([['free', 'support vector'], ['wrong', 'error'], ['zero', 'boundary']], s.scheme === 'rest' ? [] : [['one', 'wins by 1']]);
+}
 const TOOLS = [['move', 'Move', 'drag points'], ['pos', 'Add ◆', 'place points of the second class'], ['neg', 'Add ●', 'place points of the first class'], ['flip', 'Flip', 'change the class of a point'], ['delete', 'Delete', 'delete points'], ['spray', 'Spray', 'spray noise on points']];
 
 const ICONS = { first: 'M2 2h2v12H2zM14 2v12L5 8z', back: 'M11 3v10L4 8z', play: 'M4 2v12l9-6z', pause: 'M3 2h4v12H3zM9 2h4v12H9z', on: 'M5 3v10l7-5z', last: 'M12 2h2v12h-2zM2 2v12l9-6z' };

@@ -54,17 +54,18 @@ const Takeaway = {
       for (let j = 0; j < d + (d < 2); j++) if (r[j] === '' || !isFinite(r[j])) return wrong(i, JSON.stringify(r[j]) + ' is not a number.');
       if (d > 1) {
         if (!classes.includes(r[2])) classes.push(r[2]);
-        if (classes.length > 2) return wrong(i, 'there are more than two classes.');
+        if (classes.length > 8) return wrong(i, 'there are more than eight classes.');
       }
       for (let j = 0; j < d; j++) x.push(+r[j]);
-      y.push(d > 1 ? 2 * classes.indexOf(r[2]) - 1 : +r[1]);
+      y.push(d > 1 ? classes.indexOf(r[2]) : +r[1]);
     }
     if (d > 1 && classes.length < 2) return wrong(0, 'there is one class only; a machine needs two.');
+    if (classes.length === 2) for (let i = 0; i < y.length; i++) y[i] = 2 * y[i] - 1;
     let mean = 0, square = 0;
     x.forEach(v => { mean += v / x.length; });
     x.forEach(v => { square += (v - mean) * (v - mean) / x.length; });
     const gamma = digits(1 / (d * (square || 1)), 3);
-    this.load(start(specOf({ name: 'pasted', label: 'pasted points', task: d > 1 ? 'classify' : 'regress', d: d, data: encode(new Uint8Array(w.Float64Array.from(x.concat(y)).buffer)), c: 10, epsilon: 0.1, classes: classes.length ? classes : ['−1', '+1'], kernels: { first: 'RBF', gamma: gamma } })));
+    this.load(start(specOf({ name: 'pasted', label: 'pasted points', task: d > 1 ? 'classify' : 'regress', d: d, data: encode(new Uint8Array(w.Float64Array.from(x.concat(y)).buffer)), c: 10, epsilon: 0.1, scheme: classes.length > 2 ? 'pairs' : undefined, classes: classes.length ? classes : ['−1', '+1'], kernels: { first: 'RBF', gamma: gamma } })));
     this.ask();
   }
 };

@@ -17,7 +17,7 @@ function plain(sign, digits, e) {
   return sign + digits.slice(0, e + 1) + '.' + digits.slice(e + 1);
 }
 function digits(v, n) { return v === 0 ? 0 : +v.toPrecision(n); }
-function several(n, one) { return n + ' ' + one + (n === 1 ? '' : 's'); }
+function several(n, one, many) { return n + ' ' + (n === 1 ? one : many || one + 's'); }
 function decode(text) { // base64 → bytes
   const s = atob(text), b = new Uint8Array(s.length);
   for (let i = 0; i < s.length; i++) b[i] = s.charCodeAt(i);

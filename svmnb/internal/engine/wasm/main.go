@@ -5,6 +5,8 @@
 //
 //	GOOS=js GOARCH=wasm go build -ldflags="-s -w" ./svmnb/internal/engine/wasm
 //
+// (Pages have it built with engine.BuildFlags.)
+//
 // It defines svmnbAsk(kernel, method, numbers), where numbers is a Uint8Array with the bytes
 // of a Float64Array. It returns a Uint8Array, or a string that says what is wrong.
 package main
