@@ -1,11 +1,13 @@
 package kernels
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // AddTo adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[r] for the points i = on[r], or for all n
@@ -35,11 +37,16 @@ func (g *Gram) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, c
 			return b.inStretches(ctx, g, dst, on, idx, coef)
 		}
 	}
-	for from := 0; from < len(idx); from += part {
+	if slack != nil {
+		idx, coef = b.bySign(idx, coef)
+	}
+	for from, to := 0, 0; from < len(idx); from = to {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		to := min(from+part, len(idx))
+		if to = min(from+part, len(idx)); slack != nil && coef[from] > 0 != (coef[to-1] > 0) {
+			to = from + slices.IndexFunc(coef[from:to], func(c float64) bool { return !(c > 0) })
+		}
 		switch some, c := idx[from:to], coef[from:to]; {
 		case exact && len(on) > 0 && len(on) == len(idx) && &on[0] == &idx[0]:
 			b.exactly(g, dst[from:to], some, some, c)
@@ -49,10 +56,34 @@ func (g *Gram) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, c
 		case slack != nil:
 			b.enclose(g, dst, slack[:m], on, some, c)
 		default:
-			b.quickly(g, [][]float64{dst}, on, some, [][]float64{c})
+			b.quickly(g, dst, on, some, c)
 		}
 	}
 	return nil
+}
+
+// bySign returns the points idx with positive coefficients, and then the others. Of each, those
+// with the smallest ‖x − μ‖² come first, so that the bounds of enclose are nearly the same for all
+// points of a part.
+func (b *blocks) bySign(idx []int, coef []float64) ([]int, []float64) {
+	order := vec.Indices[int](len(idx))
+	slices.SortStableFunc(order, func(k, l int) int {
+		switch {
+		case coef[k] > 0 != (coef[l] > 0):
+			if coef[k] > 0 {
+				return -1
+			}
+			return 1
+		case b.off.slope == 0:
+			return 0
+		}
+		return cmp.Compare(b.off.norm[idx[k]], b.off.norm[idx[l]])
+	})
+	points, weights := make([]int, len(idx)), make([]float64, len(idx))
+	for at, k := range order {
+		points[at], weights[at] = idx[k], coef[k]
+	}
+	return points, weights
 }
 
 // AddTo looks at its context after each part: after exactPart points of idx for a sum that is
@@ -83,66 +114,60 @@ func (b *blocks) inStretches(ctx context.Context, g *Gram, dst []float64, on, id
 				return context.Cause(ctx)
 			}
 			end := min(at+fewest, len(idx))
-			b.quickly(g, [][]float64{dst[from:to]}, stretch, idx[at:end], [][]float64{coef[at:end]})
+			b.quickly(g, dst[from:to], stretch, idx[at:end], coef[at:end])
 		}
 	}
 	return nil
 }
 
-// quickly adds one or several sums of values in single precision.
-func (b *blocks) quickly(g *Gram, dst [][]float64, on, idx []int, coef [][]float64) {
+// quickly adds a sum of values in single precision.
+func (b *blocks) quickly(g *Gram, dst []float64, on, idx []int, coef []float64) {
 	if !b.byRows(g) {
-		g.evaluations += int64(len(dst[0])) * int64(len(idx))
+		g.evaluations += int64(len(dst)) * int64(len(idx))
 		b.quick.sum(g, dst, on, idx, coef)
 		return
 	}
-	whole := make([][]float64, len(dst))
-	for m := range dst {
-		whole[m] = b.all(g, m, dst[m], on)
-	}
+	whole := b.all(g, dst, on)
 	b.inParts(g, idx, func(from int, held [][]float32) {
 		tasks := (g.n + rowStretch - 1) / rowStretch
 		share(threads(tasks), tasks, func(_, task int) {
 			at := task * rowStretch
-			for m, c := range coef {
-				simd.AddRows(whole[m][at:min(at+rowStretch, g.n)], c[from:][:len(held)], held, at)
-			}
+			simd.AddRows(whole[at:min(at+rowStretch, g.n)], coef[from:][:len(held)], held, at)
 		})
 	})
-	for m := range dst {
-		for r, i := range on {
-			dst[m][r] += whole[m][i]
-		}
+	for r, i := range on {
+		dst[r] += whole[i]
 	}
 }
 
-// enclose is quickly for one sum. It also adds bounds of the errors to slack.
+// enclose is quickly with bounds of the errors, which it adds to slack. The coefficients must not
+// differ in sign: then the sum itself gives the sum of |coef|·K, on which the bounds depend.
 func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []float64) {
-	size, total := make([]float64, len(idx)), 0.0
-	for k := range size {
-		size[k] = math.Abs(coef[k])
-		total += size[k]
+	total, far := 0.0, 0.0 // far is the largest ‖x_j − μ‖² of idx
+	for k, i := range idx {
+		total += math.Abs(coef[k])
+		if b.off.slope != 0 {
+			far = max(far, b.off.norm[i])
+		}
 	}
 	if b.off.slope == 0 {
-		b.quickly(g, [][]float64{dst}, on, idx, [][]float64{coef})
+		b.quickly(g, dst, on, idx, coef)
 		most := float64(2 * rowTolerance * total * slices.Max(g.diag))
 		for r := range slack {
 			slack[r] += most
 		}
 		return
 	}
-	far := make([]float64, len(idx))
-	for k, i := range idx {
-		far[k] = size[k] * b.off.norm[i]
-	}
-	near, weight := make([]float64, len(dst)), make([]float64, len(dst)) // the sums of |coef|·K, without and with ‖x_j − μ‖²
-	b.quickly(g, [][]float64{dst, near, weight}, on, idx, [][]float64{coef, size, far})
-	for r, v := range near {
+	sums := make([]float64, len(dst))
+	b.quickly(g, sums, on, idx, coef)
+	for r, v := range sums {
 		i := r
 		if on != nil {
 			i = on[r]
 		}
-		slack[r] += float64(b.off.unit*v) + float64(b.off.slope*(float64(b.off.norm[i]*v)+weight[r])) + float64(0x1p-100*total) // the last term is for values that underflow to 0
+		dst[r] += v
+		near := math.Abs(v)
+		slack[r] += float64(b.off.unit*near) + float64(b.off.slope*near*(b.off.norm[i]+far)) + float64(0x1p-100*total) // the last term is for values that underflow to 0
 	}
 }
 
@@ -150,11 +175,11 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 func (b *blocks) exactly(g *Gram, dst []float64, on, idx []int, coef []float64) {
 	if b.exact != nil {
 		g.evaluations += int64(len(idx)) * int64(len(dst))
-		b.exact.sum(g, [][]float64{dst}, on, idx, [][]float64{coef})
+		b.exact.sum(g, dst, on, idx, coef)
 		return
 	}
 	g.evaluations += int64(len(idx)) * int64(g.n)
-	whole := b.all(g, 0, dst, on)
+	whole := b.all(g, dst, on)
 	b.oneByOne(g, idx, func(k int, row []float64) {
 		for t, v := range row {
 			whole[g.order[t]] += float64(coef[k] * v)
@@ -180,17 +205,16 @@ func (b *blocks) mutually(g *Gram, dstA, dstB []float64, left, right []int, coef
 }
 
 // all returns sums at all points, to which rows can be added. This is dst itself if it has all
-// points (on is nil), otherwise a slice of zeros. Several slices may be in use at once, each
-// with its own number.
-func (b *blocks) all(g *Gram, number int, dst []float64, on []int) []float64 {
+// points (on is nil), otherwise a slice of zeros.
+func (b *blocks) all(g *Gram, dst []float64, on []int) []float64 {
 	if on == nil {
 		return dst
 	}
-	for len(b.whole) <= number {
-		b.whole = append(b.whole, make([]float64, g.n))
+	if b.whole == nil {
+		b.whole = make([]float64, g.n)
 	}
-	clear(b.whole[number])
-	return b.whole[number]
+	clear(b.whole)
+	return b.whole
 }
 
 // inParts calls do with the rows of the points idx, in parts of as many rows as can be held at

@@ -330,6 +330,8 @@ type product[T simd.Float] struct {
 	right []packedStrip[T] // points on the right, which stay for several calls
 	left  []strip[T]       // points on the left of one call
 
+	weighted []simd.Gaussians[T] // the same, with weights; see weigh
+
 	mu     sync.Mutex
 	unused []*scratch[T]
 }
@@ -518,22 +520,51 @@ func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 	})
 }
 
-// sum adds Σ_k coef[m][k]·K(x_r, z_k) to dst[m][r]. The points x_r are those of the feed on,
-// and z_k those of the feed points.
-func (p *product[T]) sum(dst [][]float64, on, points feed[T], coef [][]float64) {
-	n := len(dst[0])
-	p.lay(len(coef[0]), points)
+// sum adds Σ_k coef[k]·K(x_r, z_k) to dst[r]. The points x_r are those of the feed on, and z_k
+// those of the feed points.
+func (p *product[T]) sum(dst []float64, on, points feed[T], coef []float64) {
+	n := len(dst)
+	p.lay(len(coef), points)
+	fused := p.weigh(coef)
 	// There are about four tasks for each goroutine, with a width that suits the product of
 	// matrices.
 	width := max(sumStrip, min(rightStrip, n/(4*threads(n))/sumStrip*sumStrip))
 	p.each((n+width-1)/width, func(d *scratch[T], task int) {
 		from, to := task*width, min((task+1)*width, n)
-		d.against(p, on, from, to, len(coef[0]), func(at int, rows [][]T) {
-			for m, c := range coef {
-				simd.AddRows(dst[m][from:to], c[at:][:len(rows)], rows, 0)
+		if fused {
+			on(&d.left, from, to)
+			d.right.pack(p.f, &d.left)
+			for s := range p.weighted {
+				p.weighted[s].AddTo(dst[from:to], &d.right.panels[0], d.right.norms)
 			}
+			return
+		}
+		d.against(p, on, from, to, len(coef), func(at int, rows [][]T) {
+			simd.AddRows(dst[from:to], coef[at:][:len(rows)], rows, 0)
 		})
 	})
+}
+
+// weigh sets p.weighted to the strips on the left, with the weights coef, if sums of their kernel
+// values need not store the values: those of a Gaussian kernel of dense points. Otherwise it
+// reports false.
+func (p *product[T]) weigh(coef []float64) bool {
+	t, ok := p.f.root.(innerTerm)
+	if !ok || !(t.gamma > 0) || p.f.sparse {
+		return false
+	}
+	count := (len(coef) + leftStrip - 1) / leftStrip
+	for len(p.weighted) < count {
+		p.weighted = append(p.weighted, simd.Gaussians[T]{})
+	}
+	p.weighted = p.weighted[:count]
+	for s := range p.weighted {
+		left := &p.left[s]
+		if !p.weighted[s].Set(left.matrix(p.f, 0), left.norm[0], coef[s*leftStrip:], T(t.gamma)) {
+			return false
+		}
+	}
+	return true
 }
 
 // mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k], for

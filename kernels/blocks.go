@@ -42,7 +42,7 @@ type blocks struct {
 	into    [][]float32 // where to put these rows
 	alone   []lone      // for each goroutine
 	some    [][]float32 // held rows
-	whole   [][]float64 // sums at all points
+	whole   []float64   // sums at all points
 	among
 }
 

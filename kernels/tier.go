@@ -20,8 +20,8 @@ type tier interface {
 	rows(g *Gram, into [][]float32, idx []int)
 	// among sets into[k] to the values of the point left[k] with the points right.
 	among(g *Gram, into [][]float32, left, right []int)
-	// sum adds Σ_k coef[m][k]·K(x_i, x_idx[k]) to dst[m][r] for i = on[r].
-	sum(g *Gram, dst [][]float64, on, idx []int, coef [][]float64)
+	// sum adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[r] for i = on[r].
+	sum(g *Gram, dst []float64, on, idx []int, coef []float64)
 	// mutual adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r], where i = a[r] and j = b[k], and Σ_r
 	// coefA[r]·K(x_i, x_j) to dstB[k]. Both sums use the same kernel values.
 	mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coefB []float64)
@@ -83,7 +83,7 @@ func (t *tierOf[T]) among(g *Gram, into [][]float32, left, right []int) {
 	t.some.rows(into, t.feed(g, left, &t.left))
 }
 
-func (t *tierOf[T]) sum(g *Gram, dst [][]float64, on, idx []int, coef [][]float64) {
+func (t *tierOf[T]) sum(g *Gram, dst []float64, on, idx []int, coef []float64) {
 	t.ready(g)
 	t.some.sum(dst, t.feed(g, on, &t.right), t.feed(g, idx, &t.left), coef)
 }

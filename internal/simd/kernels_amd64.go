@@ -104,6 +104,9 @@ func expF32AVX512(dst *float32, x *float32, n int, scale float32)
 func gaussianF32AVX512(dst *float32, b *float32, n int, a float32, gamma float32)
 
 //go:noescape
+func gaussianSumsF32AVX512(k int, a *float32, b *float32, count int, left *float32, right *float32, gamma float32, coef *float64, sums *float64)
+
+//go:noescape
 func dotF32AVX512(x *float32, y *float64, n int) float64
 
 //go:noescape

@@ -25,6 +25,9 @@ func main() {
 			m.panels(4)
 			m.exp()
 			m.gaussian()
+			if m.wide && m.single {
+				m.gaussianSums()
+			}
 			m.dot()
 			m.axpy()
 			m.axpy4()
