@@ -34,8 +34,9 @@ import (
 //   - Points at a bound that are far from moving are left out, as in the shrinking of
 //     [solvers.SMO], and their F is not updated. When the violation has fallen to 0.03 of
 //     its value, their F is updated again, at the cost of a row for each α that has changed.
-//     From 50,000 points on, this share is 0.001, and Solve updates F: it keeps the sums in
-//     double precision that it computes, so the certificate costs little more at the end.
+//     From 50,000 points on, the run goes on until the active variables meet the criterion, and
+//     Solve updates F: it keeps the sums in double precision that it computes, so the certificate
+//     costs little more at the end.
 //
 // Kernel values are rounded to single precision, always in the same way. Everything else is in
 // double precision. F therefore does not drift: it is the F of a matrix that differs from K by
@@ -158,7 +159,7 @@ var none = end{-1, math.Inf(-1), math.Inf(1)}
 const (
 	stepsPerVariable = 100     // limit of an inner run, per variable
 	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
-	rare             = 1e-3    // the same from many points on, where F of the others is three quarters of the cost
+	rare             = 1e-4    // the same from many points on, where it costs a pass over all points for each support vector; the criterion is usually met before
 	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
 	loose            = 0.3     // the same from many points on, where updating F costs most: an eighth fewer kernel values
 	many             = 50_000  // number of points from which Solve keeps the sums of an F computed afresh
@@ -442,7 +443,8 @@ func (s *engine) dual() float64 {
 	return w
 }
 
-// shrink leaves out variables that are far from moving, if these are at least a quarter.
+// shrink leaves out variables that are far from moving, if these are at least a quarter, or from
+// many points on a tenth.
 func (s *engine) shrink() {
 	keep := s.chosen[:0]
 	for _, v := range s.active {
@@ -452,7 +454,11 @@ func (s *engine) shrink() {
 		}
 		keep = append(keep, v)
 	}
-	if len(keep) < 2 || 4*len(keep) > 3*len(s.active) {
+	most := 3 * len(s.active) / 4
+	if s.large {
+		most = 9 * len(s.active) / 10
+	}
+	if len(keep) < 2 || len(keep) > most {
 		return
 	}
 	if !s.partial() {
