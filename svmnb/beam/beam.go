@@ -61,7 +61,7 @@ type Runner struct {
 	Tries int
 	// Idle ends a job in which nothing has happened for so long: no piece was begun or finished,
 	// and no worker has said that it is alive. The missing pieces are then submitted again. 0
-	// means a minute, or ten with Engine.
+	// means a minute, three with Endpoint, or ten with Engine.
 	Idle time.Duration
 	// Limit is the longest that one piece may take; 0 means an hour.
 	Limit time.Duration
@@ -127,8 +127,10 @@ func (r Runner) filled() Runner {
 		r.Tries = 3
 	}
 	if r.Idle == 0 {
-		r.Idle = time.Minute
-		if r.Engine != "" {
+		switch r.Idle = time.Minute; {
+		case r.Endpoint != "":
+			r.Idle = 3 * time.Minute // Flink on a busy machine takes most of a minute for its first job
+		case r.Engine != "":
 			r.Idle = 10 * time.Minute // a cluster starts its machines first
 		}
 	}

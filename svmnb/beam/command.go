@@ -64,7 +64,7 @@ func command(ctx context.Context, args []string, in io.Reader, out, messages io.
 	set.StringVar(&r.Workers, "workers", "", "address of the worker pool for -endpoint, as svmnb-beam worker serves it; none is a pool in this process")
 	set.IntVar(&r.Parallelism, "parallelism", 0, "pieces that the runner at -endpoint computes at the same time; 0 is its default")
 	set.IntVar(&r.Tries, "tries", 0, "how often a piece is tried (3)")
-	set.DurationVar(&r.Idle, "idle", 0, "a job in which nothing happens for so long is ended and tried again (1m)")
+	set.DurationVar(&r.Idle, "idle", 0, "a job in which nothing happens for so long is ended and tried again (1m, or 3m with -endpoint)")
 	set.DurationVar(&r.Limit, "limit", 0, "longest time of one piece (1h)")
 	quietly := set.Bool("quiet", false, "show no progress")
 	if err := set.Parse(args); err != nil {

@@ -3,6 +3,7 @@
 package beam
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -85,25 +87,42 @@ func on(t *testing.T, r Runner) {
 	noisy := datasets.Moons(900, 0.3, 7)
 	c := svmnb.Classify(noisy).Kernel(kernels.RBF(1)).C(5)
 	table := asFile(t, "points.csv", func(f *os.File) error { return noisy.WriteCSV(f) })
-	src := Files{Paths: []string{table}, Bytes: 9000}
-	plain, err := Runner{}.Train(t.Context(), src, c, 1e-3)
-	if err != nil {
-		t.Fatal(err)
+	src := Files{Paths: []string{table}, Bytes: 12_000}
+	var fits [2]*Fit
+	var certificates [2]Certificate
+	var predictions [2][]byte
+	for i, r := range []Runner{{}, r} {
+		if fits[i], err = r.Train(t.Context(), src, c, 1e-2); err != nil {
+			t.Fatal(err)
+		}
+		if certificates[i], err = r.Certify(t.Context(), src, c, fits[i].Model()); err != nil {
+			t.Fatal(err)
+		}
+		p, err := r.Predict(t.Context(), src, fits[i].Model(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range p.Files {
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			predictions[i] = append(predictions[i], text...)
+		}
 	}
-	fit, err := r.Train(t.Context(), src, c, 1e-3)
-	if err != nil {
-		t.Fatal(err)
+	if !reflect.DeepEqual(fits[1].Rounds, fits[0].Rounds) || !fits[1].Reached || len(fits[1].Rounds) < 2 {
+		t.Errorf("the rounds are %v, want %v", fits[1].Rounds, fits[0].Rounds)
 	}
-	if !reflect.DeepEqual(fit.Rounds, plain.Rounds) || !fit.Reached {
-		t.Errorf("the rounds are %v, want %v", fit.Rounds, plain.Rounds)
+	if certificates[1] != certificates[0] || !(certificates[1].RelGap <= 1e-2) {
+		t.Errorf("the certificate is %v, want %v", certificates[1], certificates[0])
 	}
-	if _, err := r.Predict(t.Context(), src, fit.Model(), t.TempDir()); err != nil {
-		t.Error(err)
+	if n := bytes.Count(predictions[1], []byte("\n")); !bytes.Equal(predictions[1], predictions[0]) || n < noisy.N() {
+		t.Errorf("the predictions, %d lines, are not those of this process", n)
 	}
 }
 
 // freePort returns a port that nobody uses.
-func freePort(t *testing.T) string {
+func freePort(t testing.TB) string {
 	lis, err := net.Listen("tcp", "localhost:0")
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +131,14 @@ func freePort(t *testing.T) string {
 	return fmt.Sprint(lis.Addr().(*net.TCPAddr).Port)
 }
 
+// jobServer is a job server in a process of its own.
+type jobServer struct {
+	*exec.Cmd
+	address string
+}
+
 // serve starts a job server, waits until it answers, and ends it with the test.
-func serve(t *testing.T, port, name string, args ...string) string {
+func serve(t testing.TB, port, name string, args ...string) jobServer {
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -128,21 +153,22 @@ func serve(t *testing.T, port, name string, args ...string) string {
 		_ = cmd.Wait()
 		log.Close()
 		if text, err := os.ReadFile(log.Name()); t.Failed() && err == nil {
-			t.Logf("the job server says:\n%s", text[max(0, len(text)-8000):])
+			t.Logf("the job server says:\n%s", text[max(0, len(text)-4000):])
 		}
 	})
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(100 * time.Millisecond) {
 		if conn, err := net.Dial("tcp", "localhost:"+port); err == nil {
 			conn.Close()
-			return "localhost:" + port
+			return jobServer{cmd, "localhost:" + port}
 		}
 	}
 	t.Fatal("the job server does not answer")
-	return ""
+	return jobServer{}
 }
 
-// killed runs a search on a runner and kills one of its workers.
-func onKilled(t *testing.T, r Runner) {
+// onKilled runs a search on a runner and kills one of its workers. It returns how many pieces were
+// submitted again.
+func onKilled(t *testing.T, r Runner) (again int) {
 	t.Helper()
 	want, err := longer().Fit(t.Context())
 	if err != nil {
@@ -150,6 +176,8 @@ func onKilled(t *testing.T, r Runner) {
 	}
 	r.Dir = t.TempDir()
 	r, killed := killing(r)
+	kill := r.Watch
+	r.Watch = func(p Progress) { again = p.Retried; kill(p) }
 	got, err := longer().On(r).Fit(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -158,6 +186,7 @@ func onKilled(t *testing.T, r Runner) {
 		t.Error("no worker was killed: the search is too short for this test")
 	}
 	same(t, got, want)
+	return again
 }
 
 // onPoisoned runs a piece on a runner that kills each worker that tries it.
@@ -180,8 +209,8 @@ func TestPythonRunner(t *testing.T) {
 		t.Skip("SVMNB_APACHEBEAM does not name a virtual environment with the packages of .ci/apachebeam.txt")
 	}
 	port := freePort(t)
-	endpoint := serve(t, port, filepath.Join(env, "bin", "python"), "-m", "apache_beam.runners.portability.local_job_service_main", "--port", port)
-	r := Runner{Endpoint: endpoint, Idle: 5 * time.Second}
+	server := serve(t, port, filepath.Join(env, "bin", "python"), "-m", "apache_beam.runners.portability.local_job_service_main", "--port", port)
+	r := Runner{Endpoint: server.address, Idle: 5 * time.Second}
 	on(t, r)
 	onKilled(t, r)
 	r.Tries = 2
@@ -212,31 +241,139 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// flink starts Beam's job server for Flink, with a cluster inside, and returns its address.
-func flink(t *testing.T) string {
-	jar := os.Getenv("SVMNB_FLINK")
-	if jar == "" {
-		t.Skip("SVMNB_FLINK does not name the jar of Beam's job server for Flink, beam-runners-flink-…-job-server of Maven Central")
+// flink is Beam's job server for Flink, with a cluster inside.
+type flink struct {
+	jobServer
+	conf string // Flink's configuration, which is read again for each job
+}
+
+// startFlink starts it from the class path in the file that SVMNB_FLINK names.
+func startFlink(t testing.TB) flink {
+	file := os.Getenv("SVMNB_FLINK")
+	if file == "" {
+		t.Skip("SVMNB_FLINK does not name the class path of Beam's job server for Flink, which mvn -f .ci/flink/pom.xml dependency:build-classpath writes")
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
 		t.Skip("there is no java, which Flink needs")
 	}
-	conf := t.TempDir() // four slots; the name of the file depends on the version of Flink
-	for _, name := range []string{"config.yaml", "flink-conf.yaml"} {
-		if err := os.WriteFile(filepath.Join(conf, name), []byte("taskmanager.numberOfTaskSlots: 4\nparallelism.default: 4\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	classes, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
+	f := flink{conf: filepath.Join(t.TempDir(), "flink-conf.yaml")}
+	f.configure(t, "")
 	port := freePort(t)
-	return serve(t, port, java, "-jar", jar, "--job-port", port, "--artifact-port", freePort(t), "--expansion-port", freePort(t), "--flink-conf-dir", conf)
+	f.jobServer = serve(t, port, java,
+		"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", // it does not run for long
+		"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.util=ALL-UNNAMED", // Flink looks into both
+		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.TrimSpace(string(classes)), "org.apache.beam.runners.flink.FlinkJobServerDriver",
+		"--job-port", port, "--artifact-port", "0", "--expansion-port", "0", "--flink-conf-dir", filepath.Dir(f.conf))
+	return f
 }
 
-// On Flink, all results are those of this process. Flink retries the pieces of a worker that is
-// killed, and a poisoned piece ends with an error that names it.
+func (f flink) configure(t testing.TB, lines string) {
+	if err := os.WriteFile(f.conf, []byte("taskmanager.numberOfTaskSlots: 4\n"+lines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// On Flink, all results are those of this process, whatever happens to workers.
 func TestFlink(t *testing.T) {
-	r := Runner{Endpoint: flink(t), Processes: 2, Parallelism: 4}
-	on(t, r)
-	onKilled(t, r)
-	onPoisoned(t, r)
+	t.Parallel()
+	f := startFlink(t)
+	r := Runner{Endpoint: f.address, Processes: 2, Parallelism: 4}
+	t.Run("results", func(t *testing.T) { on(t, r) })
+	t.Run("killed worker", func(t *testing.T) { // Flink gives the job up, and the missing pieces are submitted again
+		if again := onKilled(t, r); again == 0 {
+			t.Error("no piece was submitted again")
+		}
+	})
+	t.Run("poison", func(t *testing.T) {
+		r := r
+		r.Tries = 2
+		onPoisoned(t, r)
+	})
+	t.Run("retries of Flink", func(t *testing.T) {
+		f.configure(t, "restart-strategy.type: fixed-delay\nrestart-strategy.fixed-delay.attempts: 3\nrestart-strategy.fixed-delay.delay: 100 ms\n")
+		if again := onKilled(t, r); again != 0 {
+			t.Errorf("%d pieces were submitted again, although Flink retries", again)
+		}
+		r := r
+		r.Tries = 1
+		onPoisoned(t, r)
+	})
+}
+
+// A job server that stands still before its first piece, or dies between two, ends the run with an
+// error. What was done is not done again.
+func TestLostServer(t *testing.T) {
+	t.Parallel()
+	slow := map[int]string{}
+	for i := range 40 {
+		slow[i] = "slow"
+	}
+	s := startFlink(t)
+	r := Runner{Endpoint: s.address, Processes: 2, Parallelism: 4, Dir: t.TempDir()}
+	var took time.Duration // of a pass without accidents
+	for range 2 {          // the first is much slower
+		began := time.Now()
+		r := r
+		r.Dir = t.TempDir()
+		if _, err := strangePass(t.Context(), r, "first", nil, "", 4); err != nil {
+			t.Fatal(err)
+		}
+		took = time.Since(began)
+	}
+	lost := func(r Runner) {
+		t.Helper()
+		ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer stop()
+		_, err := strangePass(ctx, r, "lost", slow, "", len(slow))
+		if !errors.Is(err, errNoServer) || !strings.Contains(err.Error(), r.Endpoint) || !strings.Contains(err.Error(), "of 40 pieces") {
+			t.Errorf("the error is %v", err)
+		}
+	}
+	stopped := r
+	stopped.Idle = 5*time.Second + 3*took
+	stopped.started = func(int) { _ = s.Process.Signal(syscall.SIGSTOP) }
+	lost(stopped)
+	_ = s.Process.Signal(syscall.SIGCONT)
+
+	killed := r
+	killed.Watch = func(p Progress) {
+		if p.Done > 4 && p.Done < p.All {
+			_ = s.Process.Kill()
+		}
+	}
+	lost(killed)
+
+	known := 0
+	if _, err := strangePass(t.Context(), Runner{Dir: r.Dir, Watch: func(p Progress) { known = p.Known }}, "lost", slow, "", len(slow)); err != nil || known < 5 {
+		t.Errorf("the run that goes on knew %d pieces; %v", known, err)
+	}
+}
+
+// An endpoint that is no job server is an error that says so, and does not take long.
+func TestNoServer(t *testing.T) {
+	other, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close() // it takes connections, and never answers
+	pool, err := startPool("localhost:0", true, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.stop()
+	for _, c := range []struct{ endpoint, want string }{
+		{"localhost:1", "no job server answers at localhost:1; start it"},
+		{other.Addr().String(), "no job server answers at " + other.Addr().String()},
+		{pool.address(), pool.address() + " is no job server of Beam"},
+	} {
+		_, err := strangePass(t.Context(), Runner{Endpoint: c.endpoint, Dir: t.TempDir(), Idle: time.Second}, "none", nil, "", 3)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: the error is %v, want %q", c.endpoint, err, c.want)
+		}
+	}
 }

@@ -110,9 +110,12 @@ func (d *driver) drive(ctx context.Context, file string) error {
 		if ctx.Err() != nil {
 			return fmt.Errorf("svmnb: Beam: after %d of %d pieces: %w", d.progress.Done, d.progress.All, context.Cause(ctx))
 		}
-		failures, e := d.failures(ctx, words)
+		failures, e := d.failures(ctx, words, errors.Is(err, errLostServer))
 		if e != nil {
 			return e
+		}
+		if errors.Is(err, errNoServer) {
+			return fmt.Errorf("svmnb: Beam: after %d of %d pieces: %w", d.progress.Done, d.progress.All, err)
 		}
 		if worst := d.worst(); worst != nil {
 			return worst
@@ -299,8 +302,9 @@ func (d *driver) alive(ctx context.Context) bool {
 	return some
 }
 
-// failures counts the tries of the pieces that failed or whose worker died.
-func (d *driver) failures(ctx context.Context, words string) (n int, err error) {
+// failures counts the tries of the pieces that failed or whose worker died. Where the job server is
+// lost, its workers have ended through no fault of their pieces.
+func (d *driver) failures(ctx context.Context, words string, lost bool) (n int, err error) {
 	failed, err := d.s.names(ctx, failedFile)
 	if err != nil {
 		return 0, fmt.Errorf("svmnb: Dir: %w", err)
@@ -317,6 +321,9 @@ func (d *driver) failures(ctx context.Context, words string) (n int, err error) 
 				return 0, fmt.Errorf("svmnb: Dir: %w", err)
 			}
 			d.errs[i] = errors.New(string(text))
+		case alive[name] && lost:
+			d.s.remove(ctx, name+aliveFile)
+			continue
 		case alive[name]:
 			d.died[i] = true
 			if d.errs[i] = errDied; words != "" {

@@ -1,6 +1,7 @@
 package beam
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -23,6 +24,8 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/structpb"
 )
 
@@ -105,6 +108,11 @@ func (r Runner) pipeline(s store, file string, pieces []int) *sdk.Pipeline {
 	return p
 }
 
+var (
+	errNoServer   = errors.New("no job server answers")
+	errLostServer = errors.New("the job server has ended")
+)
+
 // job computes some pieces of a task by one job of the runner.
 func (r Runner) job(ctx context.Context, s store, file string, pieces []int, words *lastWords) error {
 	quiet()
@@ -138,9 +146,9 @@ func (r Runner) job(ctx context.Context, s store, file string, pieces []int, wor
 	if r.Endpoint == "" {
 		client, err = embedded()
 	} else {
-		conn, e := grpcx.Dial(ctx, r.Endpoint, 20*time.Second)
+		conn, e := grpcx.Dial(ctx, r.Endpoint, min(20*time.Second, r.Idle))
 		if e != nil {
-			return fmt.Errorf("the job server at %s does not answer; start it, or leave Endpoint out: %w", r.Endpoint, e)
+			return fmt.Errorf("%w at %s; start it, or leave Endpoint out to compute on this machine: %w", errNoServer, r.Endpoint, e)
 		}
 		defer conn.Close()
 		client = jobpb.NewJobServiceClient(conn)
@@ -192,7 +200,7 @@ func (r Runner) start(ctx context.Context, client jobpb.JobServiceClient, p *sdk
 	}
 	prepared, err := client.Prepare(ctx, &jobpb.PrepareJobRequest{Pipeline: proto, PipelineOptions: options, JobName: jobName()})
 	if err != nil {
-		return "", fmt.Errorf("the job server refuses the pipeline: %w", err)
+		return "", fmt.Errorf("%s is no job server of Beam, or refuses the pipeline: %w", cmp.Or(r.Endpoint, "the embedded runner"), err)
 	}
 	if r.Endpoint == "" {
 		staging.Lock() // the embedded runner keeps the files of all jobs in one map, and does not lock it
@@ -221,8 +229,8 @@ func jobName() string {
 	return fmt.Sprintf("svmnb-%d-%d", os.Getpid(), jobs.last)
 }
 
-// options returns the options of the job. Flink and Spark know those of retries and workers; the
-// embedded runner ignores them.
+// options returns the options of the job. Flink has no option of a job for retries of batches: its
+// configuration says how often.
 func (r Runner) options() (*structpb.Struct, error) {
 	options, err := tools.OptionsToProto(runtime.RawOptionsWrapper{
 		Options:     sdk.PipelineOptions.Export(),
@@ -237,8 +245,6 @@ func (r Runner) options() (*structpb.Struct, error) {
 		delete(options.Fields, "beam:option:parallelism:v1")
 	}
 	if r.Endpoint != "" {
-		options.Fields["beam:option:number_of_execution_retries:v1"] = structpb.NewNumberValue(float64(r.Tries))
-		options.Fields["beam:option:execution_retry_delay:v1"] = structpb.NewNumberValue(500)
 		options.Fields["beam:option:sdk_worker_parallelism:v1"] = structpb.NewNumberValue(float64(max(1, r.Processes)))
 	}
 	return options, nil
@@ -264,6 +270,8 @@ func wait(ctx context.Context, client jobpb.JobServiceClient, id string) error {
 			return fault()
 		case errors.Is(err, io.EOF):
 			return nil
+		case status.Code(err) == codes.Unavailable:
+			return fmt.Errorf("%w: %w", errLostServer, err)
 		case err != nil:
 			return err
 		}
