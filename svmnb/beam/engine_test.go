@@ -43,8 +43,10 @@ func killing(r Runner) (Runner, func() bool) {
 	r.Watch = func(p Progress) {
 		mu.Lock()
 		defer mu.Unlock()
-		if p.Done > 3 && p.Done < p.All && !killed && len(pids) > 0 {
-			killed = syscall.Kill(pids[0], syscall.SIGKILL) == nil
+		if p.Done > 3 && p.Done < p.All {
+			for _, pid := range pids { // the first that has not ended
+				killed = killed || syscall.Kill(pid, syscall.SIGKILL) == nil
+			}
 		}
 	}
 	return r, func() bool { mu.Lock(); defer mu.Unlock(); return killed }
@@ -241,34 +243,41 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// flink is Beam's job server for Flink, with a cluster inside.
-type flink struct {
-	jobServer
-	conf string // Flink's configuration, which is read again for each job
-}
-
-// startFlink starts it from the class path in the file that SVMNB_FLINK names.
-func startFlink(t testing.TB) flink {
-	file := os.Getenv("SVMNB_FLINK")
+// startJava starts Beam's job server for Flink or Spark, with a cluster inside, from the class path
+// in the file that the variable names.
+func startJava(t testing.TB, variable, name, class string, args ...string) jobServer {
+	file := os.Getenv(variable)
 	if file == "" {
-		t.Skip("SVMNB_FLINK does not name the class path of Beam's job server for Flink, which mvn -f .ci/flink/pom.xml dependency:build-classpath writes")
+		t.Skipf("%s does not name the class path of Beam's job server for %s, which mvn -f .ci/%[2]s/pom.xml dependency:build-classpath writes", variable, name)
 	}
 	java, err := exec.LookPath("java")
 	if err != nil {
-		t.Skip("there is no java, which Flink needs")
+		t.Skipf("there is no java, which %s needs", name)
 	}
 	classes, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	port := freePort(t)
+	command := []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"} // it does not run for long
+	for _, inner := range []string{"java.lang", "java.lang.invoke", "java.util", "java.util.concurrent", "java.net", "java.nio", "sun.nio.ch", "sun.security.action"} {
+		command = append(command, "--add-opens=java.base/"+inner+"=ALL-UNNAMED")
+	}
+	command = append(command, "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.TrimSpace(string(classes)),
+		class, "--job-port", port, "--artifact-port", "0", "--expansion-port", "0")
+	return serve(t, port, java, append(command, args...)...)
+}
+
+// flink is the job server for Flink.
+type flink struct {
+	jobServer
+	conf string // Flink's configuration, which is read again for each job
+}
+
+func startFlink(t testing.TB) flink {
 	f := flink{conf: filepath.Join(t.TempDir(), "flink-conf.yaml")}
 	f.configure(t, "")
-	port := freePort(t)
-	f.jobServer = serve(t, port, java,
-		"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", // it does not run for long
-		"--add-opens=java.base/java.lang=ALL-UNNAMED", "--add-opens=java.base/java.util=ALL-UNNAMED", // Flink looks into both
-		"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", strings.TrimSpace(string(classes)), "org.apache.beam.runners.flink.FlinkJobServerDriver",
-		"--job-port", port, "--artifact-port", "0", "--expansion-port", "0", "--flink-conf-dir", filepath.Dir(f.conf))
+	f.jobServer = startJava(t, "SVMNB_FLINK", "flink", "org.apache.beam.runners.flink.FlinkJobServerDriver", "--flink-conf-dir", filepath.Dir(f.conf))
 	return f
 }
 
@@ -301,6 +310,20 @@ func TestFlink(t *testing.T) {
 		}
 		r := r
 		r.Tries = 1
+		onPoisoned(t, r)
+	})
+}
+
+// On Spark, all results are those of this process.
+func TestSpark(t *testing.T) {
+	t.Parallel()
+	s := startJava(t, "SVMNB_SPARK", "spark", "org.apache.beam.runners.spark.SparkJobServerDriver", "--spark-master-url", "local[4]")
+	r := Runner{Endpoint: s.address, Processes: 2, Parallelism: 4}
+	t.Run("results", func(t *testing.T) { on(t, r) })
+	t.Run("killed worker", func(t *testing.T) { t.Logf("%d pieces were submitted again", onKilled(t, r)) })
+	t.Run("poison", func(t *testing.T) {
+		r := r
+		r.Tries = 2
 		onPoisoned(t, r)
 	})
 }
