@@ -3,8 +3,12 @@
 package beam
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -14,10 +18,24 @@ import (
 	"github.com/svmnb/svmnb/svmnb/selection"
 )
 
-// measured reports what f costs: processor seconds of this process and of its workers, beside the
-// time that passes.
-func measured(b *testing.B, f func()) {
+// measured reports what f costs: processor seconds of this process, of its workers and of job
+// servers, beside the time that passes.
+func measured(b *testing.B, f func(), servers ...jobServer) {
 	used := func() (seconds float64) {
+		for _, s := range servers {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.Process.Pid))
+			if err != nil {
+				b.Skip(err)
+			}
+			field := bytes.Fields(text[bytes.LastIndexByte(text, ')'):])
+			for _, ticks := range field[12:14] { // user and system, a hundredth of a second each
+				n, err := strconv.ParseFloat(string(ticks), 64)
+				if err != nil {
+					b.Fatal(err)
+				}
+				seconds += n / 100
+			}
+		}
 		for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 			var u syscall.Rusage
 			if err := syscall.Getrusage(who, &u); err != nil {
@@ -40,11 +58,39 @@ func digits() selection.Searcher {
 		selection.Grid{"C": selection.Log2(-3, 6, 1), "gamma": selection.Log2(-15, -6, 1)}, selection.StratifiedKFold(5, 1))
 }
 
-// The overhead of Beam: the same search plainly, in this process, and in 1, 2 and 4 processes.
+// engines calls f for the job servers that can be had, which have computed something before.
+func engines(b *testing.B, f func(name string, s jobServer)) {
+	for name, start := range map[string]func(testing.TB) jobServer{
+		"flink": func(t testing.TB) jobServer { return startFlink(t).jobServer },
+		"spark": startSpark,
+	} {
+		if os.Getenv("SVMNB_"+strings.ToUpper(name)) == "" {
+			continue
+		}
+		s := start(b)
+		for range 5 {
+			if _, err := strangePass(b.Context(), Runner{Endpoint: s.address, Dir: b.TempDir()}, "first", nil, "", 20); err != nil {
+				b.Fatal(err)
+			}
+		}
+		f(name, s)
+		_ = s.Process.Kill()
+	}
+}
+
+// The overhead of Beam: the same search plainly, in this process, in 1, 2 and 4 processes, and on
+// job servers with as many.
 func BenchmarkSearch(b *testing.B) {
-	run := func(name string, s selection.Searcher) {
+	run := func(name string, r *Runner, servers ...jobServer) {
 		b.Run(name, func(b *testing.B) {
 			measured(b, func() {
+				s := digits()
+				if r != nil {
+					if r.Endpoint != "" {
+						r.Dir = b.TempDir()
+					}
+					s = s.On(*r)
+				}
 				f, err := s.Fit(b.Context())
 				if err != nil {
 					b.Fatal(err)
@@ -52,27 +98,41 @@ func BenchmarkSearch(b *testing.B) {
 				if best, ok := f.Best(); !ok || best.Mean() < 0.98 {
 					b.Fatalf("the best setting is %+v", best)
 				}
-			})
+			}, servers...)
 		})
 	}
-	run("plain", digits())
+	run("plain", nil)
 	for _, n := range []int{0, 1, 2, 4} {
-		run(fmt.Sprintf("processes=%d", n), digits().On(Runner{Processes: n}))
+		run(fmt.Sprintf("processes=%d", n), &Runner{Processes: n})
 	}
+	engines(b, func(name string, s jobServer) {
+		for _, n := range []int{1, 2, 4} {
+			run(fmt.Sprintf("%s/processes=%d", name, n), &Runner{Endpoint: s.address, Processes: n, Parallelism: 4}, s)
+		}
+	})
 }
 
 // The cost of a pass whose pieces do nothing.
 func BenchmarkPass(b *testing.B) {
-	for _, processes := range []int{0, 1, 2, 4} {
+	run := func(name string, r Runner, servers ...jobServer) {
 		for _, pieces := range []int{1, 100, 1000} {
-			b.Run(fmt.Sprintf("processes=%d/pieces=%d", processes, pieces), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%s/pieces=%d", name, pieces), func(b *testing.B) {
 				measured(b, func() {
-					if _, err := strangePass(b.Context(), Runner{Processes: processes}, "bench", nil, "", pieces); err != nil {
+					if r.Endpoint != "" {
+						r.Dir = b.TempDir()
+					}
+					if _, err := strangePass(b.Context(), r, "bench", nil, "", pieces); err != nil {
 						b.Fatal(err)
 					}
-				})
+				}, servers...)
 			})
 		}
+	}
+	engines(b, func(name string, s jobServer) {
+		run(name, Runner{Endpoint: s.address, Processes: 2, Parallelism: 4}, s)
+	})
+	for _, processes := range []int{0, 1, 2, 4} {
+		run(fmt.Sprintf("processes=%d", processes), Runner{Processes: processes})
 	}
 }
 

@@ -314,13 +314,22 @@ func TestFlink(t *testing.T) {
 	})
 }
 
+// startSpark starts the job server for Spark with four slots, each of which tries a task four times.
+func startSpark(t testing.TB) jobServer {
+	return startJava(t, "SVMNB_SPARK", "spark", "org.apache.beam.runners.spark.SparkJobServerDriver", "--spark-master-url", "local[4,4]")
+}
+
 // On Spark, all results are those of this process.
 func TestSpark(t *testing.T) {
 	t.Parallel()
-	s := startJava(t, "SVMNB_SPARK", "spark", "org.apache.beam.runners.spark.SparkJobServerDriver", "--spark-master-url", "local[4]")
+	s := startSpark(t)
 	r := Runner{Endpoint: s.address, Processes: 2, Parallelism: 4}
 	t.Run("results", func(t *testing.T) { on(t, r) })
-	t.Run("killed worker", func(t *testing.T) { t.Logf("%d pieces were submitted again", onKilled(t, r)) })
+	t.Run("killed worker", func(t *testing.T) {
+		if again := onKilled(t, r); again != 0 {
+			t.Errorf("%d pieces were submitted again, although Spark retries", again)
+		}
+	})
 	t.Run("poison", func(t *testing.T) {
 		r := r
 		r.Tries = 2
