@@ -9,9 +9,10 @@ import (
 // whose bias is fixed at 0 the bias b = τ² Σ_i α_i y_i, and adds τ⁻²b² to its objective (CST
 // Remark 7.4). It is the [Sum] of k and a [Constant]; [Radius2] says how large τ² should be.
 //
-// A term on the diagonal alone, K + σ²[i = j] as in a 2-norm margin or white noise, is no
-// kernel: it depends on the index of a training point and not on the point itself, so two
-// equal points do not share it. Such a term is the Ridge of a solvers.Problem.
+// A term on the diagonal alone, K + σ²[i = j] as in a 2-norm margin or the noise of a measurement,
+// is no kernel: it depends on the index of a training point and not on the point itself, so two
+// equal points do not share it. Such a term is the Ridge of a solvers.Problem. [White] is the
+// kernel σ²[x = z], which equal points share.
 func Augmented(k Kernel, tau2 float64) Kernel { return Sum(k, Constant(tau2)) }
 
 // Radius stands for [Radius2] of the data. It can be given as τ² to a function that has the

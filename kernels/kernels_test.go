@@ -53,6 +53,12 @@ var table = []struct {
 	{call: "Exponential(0.001)", k: kernels.Exponential(1e-3)},
 	{call: "Matern32(2)", k: kernels.Matern32(2)},
 	{call: "Matern52(0.3)", k: kernels.Matern52(0.3)},
+	{call: "Matern(0.5, 2)", k: kernels.Matern(0.5, 2)},
+	{call: "Matern(0.1, 1)", k: kernels.Matern(0.1, 1)},
+	{call: "Matern(1, 0.001)", k: kernels.Matern(1, 1e-3)},
+	{call: "Matern(2.7, 1.5)", k: kernels.Matern(2.7, 1.5)},
+	{call: "Matern(30, 1)", k: kernels.Matern(30, 1)},
+	{call: "White()", k: kernels.White()},
 	{call: "RationalQuadratic(1, 0.5)", k: kernels.RationalQuadratic(1, 0.5)},
 	{call: "RationalQuadratic(0.2, 100)", k: kernels.RationalQuadratic(0.2, 100)},
 	{call: "GammaExponential(1, 0.5)", k: kernels.GammaExponential(1, 0.5)},
@@ -93,6 +99,11 @@ var table = []struct {
 	{call: "Normalised(Linear())", k: kernels.Normalised(kernels.Linear())},
 	{call: "WithDerivatives(RBF(0.5))", k: kernels.WithDerivatives(kernels.RBF(0.5)), points: observed},
 	{call: "WithDerivatives(Sum(Scale(2, ARDMatern52(1, 2)), Product(Matern32(2), ARD(1, 0.7)), Linear(), Constant(2)))", k: kernels.WithDerivatives(kernels.Sum(kernels.Scale(2, kernels.ARDMatern52(1, 2)), kernels.Product(kernels.Matern32(2), kernels.ARD(1, 0.7)), kernels.Linear(), kernels.Constant(2))), points: observed},
+	{call: `Mapped(Matern52(1), "1, 0.5; -0.5, 2; 0, 1")`, k: kernels.Mapped(kernels.Matern52(1), []float64{1, 0.5}, []float64{-0.5, 2}, []float64{0, 1}), points: two},
+	{call: `Mapped(Sum(Linear(), Scale(2, Laplacian(1))), "1e-05, 3")`, k: kernels.Mapped(kernels.Sum(kernels.Linear(), kernels.Scale(2, kernels.Laplacian(1))), []float64{1e-5, 3}), points: two},
+	{call: "Rotated(ARD(1, 0.5), 0.7)", k: kernels.Rotated(kernels.ARD(1, 0.5), 0.7), points: two},
+	{call: "Rotated(Scale(2, Exponential(1)), 2)", k: kernels.Rotated(kernels.Scale(2, kernels.Exponential(1)), 2), points: two},
+	{call: "Rotated(ARDMatern32(1, 0.5, 2), 0.7, 2, 1.1)", k: kernels.Rotated(kernels.ARDMatern32(1, 0.5, 2), 0.7, 2, 1.1), points: three},
 	{call: "Columns(RBF(1), 1)", k: kernels.Columns(kernels.RBF(1), 1), points: two},
 	{call: "Columns(Linear(), 1, 0, 1)", k: kernels.Columns(kernels.Linear(), 1, 0, 1), points: two},
 	{call: "Sum(Columns(RBF(1), 0), Scale(2, Columns(Matern52(1), 1)))", k: kernels.Sum(kernels.Columns(kernels.RBF(1), 0), kernels.Scale(2, kernels.Columns(kernels.Matern52(1), 1))), points: two},
@@ -121,6 +132,14 @@ func mapped(x [][]float64, f func(row []float64) []float64) [][]float64 {
 // two has the first and the last feature of each point.
 func two(x [][]float64) [][]float64 {
 	return mapped(x, func(row []float64) []float64 { return []float64{row[0], row[len(row)-1]} })
+}
+
+// three has three features of each point, near the origin: far from it, the rounding of a rotation is
+// more than differences bear.
+func three(x [][]float64) [][]float64 {
+	return mapped(x, func(row []float64) []float64 {
+		return []float64{math.Mod(row[0], 4), math.Mod(row[len(row)/2], 5), math.Mod(row[len(row)-1], 6)}
+	})
 }
 
 // observed are points of two features with what was observed there.

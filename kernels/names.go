@@ -152,6 +152,14 @@ func own(name string, value float64) parameter {
 	return parameter{Hyperparameter: Hyperparameter{name, value}, path: name}
 }
 
+// unnamed returns the parameters of a part that sees other features than those with names.
+func (s *scan) unnamed(k Kernel) []parameter {
+	all := s.features
+	defer func() { s.features = all }()
+	s.features = nil
+	return s.of(k)
+}
+
 // ofAll returns the parameters of several parts, which their paths count from 0.
 func (s *scan) ofAll(parts []Kernel) []parameter {
 	var list []parameter

@@ -20,7 +20,10 @@ func TestSlopes(t *testing.T) {
 			continue
 		}
 		smooth++
-		x := two(toy.Normal(5, 6, 4))
+		x, d := two(toy.Normal(5, 6, 4)), d
+		if strings.Contains(c.call, "0.5, 2), 0.7, 2, 1.1") {
+			x, d = three(toy.Normal(5, 6, 4)), 3
+		}
 		byX, byZ, both := make([]float64, d), make([]float64, d), make([]float64, d*d)
 		for _, pair := range [][2]int{{0, 1}, {2, 3}, {4, 5}, {1, 1}} {
 			a, b := x[pair[0]], x[pair[1]]
