@@ -56,14 +56,14 @@ class Figure extends w.HTMLElement {
     make(root, 'style', {}, STYLE);
     // A still picture in the page stays until there is an answer.
     this.early = this.childElementCount ? make(root, 'slot') : null;
-    const all = this.all = make(root, 'div', this.early ? { class: 'early' } : {});
-    this.title_ = make(all, 'p', { class: 'title' });
+    const all = this.all = make(root, 'div', Object.assign({ role: 'group', 'aria-labelledby': 'title' }, this.early ? { class: 'early' } : {}));
+    this.title_ = make(all, 'p', { class: 'title', id: 'title' });
     this.sub = make(all, 'p', { class: 'sub' });
     this.key = make(all, 'ul', { class: 'key', 'aria-label': 'Legend' });
     const body = make(all, 'div', { class: 'body' }), main = make(body, 'div');
     this.plot = make(main, 'div', { class: 'plot' });
     this.canvas = make(this.plot, 'canvas', { 'aria-hidden': 'true' });
-    this.svg = makeSVG(this.plot, 'svg', { role: 'group', 'aria-label': 'Points. Arrow keys move one, n and p choose another, Enter changes its class, Delete removes it, + adds one beside it.' });
+    this.svg = makeSVG(this.plot, 'svg', { role: 'group' });
     this.tip = make(this.plot, 'div', { class: 'tip', hidden: '' });
     this.hint = make(this.plot, 'p', { class: 'hint' }, 'Drag a point: it trains again');
     this.proof = make(main, 'p', { class: 'proof' });
@@ -134,7 +134,7 @@ class Figure extends w.HTMLElement {
       const label = make(csv, 'label', {}, 'Lines of x1, x2, class; or of x, y. A first line of names is allowed. '), area = make(label, 'textarea', { spellcheck: 'false', placeholder: '1.2, 0.4, a\n0.3, 0.9, b' });
       this.button(csv, 'Use these points', '', () => this.paste(area.value));
     }
-    this.code = make(more, 'pre', { class: 'code', tabindex: '0', 'aria-label': 'Go code of this figure' });
+    this.code = make(more, 'pre', { class: 'code', tabindex: '0', role: 'group', 'aria-label': 'Go code of this figure' });
     this.results = make(this.below, 'div');
   }
 
@@ -185,13 +185,14 @@ class Figure extends w.HTMLElement {
     s.dials.forEach((d, i) => {
       const label = make(side, 'label', { class: 'dial' }), name = { NoiseVariance: 'noise variance', lambda: 'λ (lambda)', 'Scale.c': 'scale', gamma: 'γ (gamma)', epsilon: 'ε (epsilon)', nu: 'ν (nu)' }[d.name] || d.name;
       make(label, 'span', {}, name);
-      const out = make(label, 'output'), input = make(label, 'input', { type: 'range', min: 0, max: d.values.length - 1, 'data-dial': d.name });
+      // A label names the first control in it, and an output is one; screen readers have the value from the slider.
+      const out = make(label, 'span', { class: 'value', 'aria-hidden': 'true' }), input = make(label, 'input', { type: 'range', min: 0, max: d.values.length - 1, 'data-dial': d.name });
       input.oninput = () => this.change(() => { this.state.at[i] = +input.value; }, true);
       input.onchange = () => this.ask();
       this.syncs.push(() => {
         input.value = this.state.at[i];
         out.textContent = num(+d.values[this.state.at[i]], 3);
-        input.setAttribute('aria-valuetext', d.name + ' ' + d.values[this.state.at[i]]);
+        input.setAttribute('aria-valuetext', d.values[this.state.at[i]]);
         label.hidden = d.kernel >= 0 && d.kernel !== this.state.kernel;
         label.style.display = label.hidden ? 'none' : '';
       });
@@ -213,6 +214,7 @@ class Figure extends w.HTMLElement {
   }
   legend() {
     const s = this.state.spec;
+    this.svg.setAttribute('aria-label', 'Points. Arrow keys move one, n and p choose another, ' + (labelled(s) || s.scheme ? 'Enter changes its class, ' : '') + 'Delete removes it, + adds one beside it.');
     this.key.textContent = '';
     keyOf(s).forEach(([kind, text]) => {
       const li = make(this.key, 'li'), g = makeSVG(li, 'svg', { viewBox: '-10 -10 20 20', 'aria-hidden': 'true' });
@@ -285,6 +287,7 @@ class Figure extends w.HTMLElement {
       this.hint.textContent = a.error.replace(/^[a-z]+: /, '');
       this.hint.hidden = false;
       this.hint.classList.add('bad');
+      this.said.textContent = this.hint.textContent;
       return;
     }
     if (!still) {

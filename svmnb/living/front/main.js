@@ -7,7 +7,7 @@
 //
 // The parts of this script stand in files of their own, which page.go joins.
 if (!w.customElements || w.customElements.get(tag)) return;
-const L = w.svmnbLiving = { engines: {}, presets: PRESETS, limits: { drag: 40, rest: 400 } }; // ms of training for a picture
+const L = w.svmnbLiving = { engines: {}, presets: PRESETS, limits: { drag: 40, rest: 400, step: 60 } }; // ms of training for a picture, and between those of a run that plays
 
 $parts
 w.customElements.define(tag, Figure);

@@ -16,7 +16,7 @@ const Run = {
         if (this.state.moment < 0) return this.stop();
         this.goTo(this.at() + Math.max(1, Math.round(this.best.count / 160)));
       }
-      this.playing = w.setTimeout(step, w.matchMedia('(prefers-reduced-motion: reduce)').matches ? 600 : 70);
+      this.playing = w.setTimeout(step, w.matchMedia('(prefers-reduced-motion: reduce)').matches ? 10 * L.limits.step : L.limits.step);
     };
     this.playing = w.setTimeout(step, 30);
     if (this.at() >= (this.best ? this.best.count : 1) - 1) this.goTo(0);
@@ -84,7 +84,7 @@ const Run = {
     this.hint.hidden = true;
     const box = this.results, old = box.querySelector('.race');
     if (old) old.remove();
-    const part = make(box, 'div', { class: 'race' }), table = make(part, 'table'), head = make(make(table, 'thead'), 'tr'), body = make(table, 'tbody');
+    const part = make(box, 'div', { class: 'race' }), table = make(part, 'table', { 'aria-label': 'Race of the solvers' }), head = make(make(table, 'thead'), 'tr'), body = make(table, 'tbody');
     ['solver', 'iterations', 'kernel values', 'gap', 'ms'].forEach(t => make(head, 'th', { scope: 'col' }, t));
     this.raced = [];
     out.forEach((o, k) => {
@@ -97,6 +97,7 @@ const Run = {
         this.raced.push({ samples: o.a.samples, count: o.a.trace, colour: colour });
       }
     });
+    this.said.textContent = 'The race is over; its table is below the figure.';
     this.drawGap();
     this.button(part, 'Close the race', '', () => { part.remove(); this.raced = null; this.drawGap(); });
   }

@@ -39,7 +39,7 @@ ${[0, 1, 2, 3, 4, 5, 6, 7].map(k => '.point.class' + k + ' .mark { fill: var(--s
 .side { display: grid; gap: .75em; align-content: start; font-size: calc(.875 * var(--u)); }
 @container (max-width: 759px) { .side { grid-template-columns: repeat(auto-fill, minmax(min(100%, calc(11 * var(--u))), 1fr)); } }
 label.dial { display: grid; grid-template-columns: 1fr auto; gap: .1em .6em; }
-label.dial output { font-variant-numeric: tabular-nums; color: var(--soft); }
+label.dial .value { font-variant-numeric: tabular-nums; color: var(--soft); }
 label.dial input { grid-column: 1 / -1; width: 100%; margin: 0; accent-color: var(--accent); min-height: calc(1.5 * var(--u)); }
 label.choice { display: grid; gap: .2em; }
 label.check { display: flex; gap: .5em; align-items: center; min-height: calc(1.5 * var(--u)); }
