@@ -6,7 +6,8 @@
 //
 // The points come from eight normal clouds, of which every second one is a class. GOMAXPROCS sets
 // the number of threads. Each line is written when its fit is done, and the last one says how the
-// seconds and the kernel values grow with n. An interrupt ends a fit with what it has.
+// seconds and the kernel values grow with n. An interrupt ends a fit with what it has. With -keep,
+// a fit goes on from the last checkpoint of a run that was killed.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -52,8 +54,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	noise := flags.Float64("noise", 0, "share of the labels that are turned around")
 	seed := flags.Uint64("seed", 1, "of the points")
 	tol := flags.Float64("tol", 1e-3, "largest violation M − m at the end")
+	memory := flags.Int64("memory", 0, "`MiB` that the process should take, as GOMEMLIMIT says it; 0 means no limit")
+	keep := flags.Bool("keep", false, "use Keep: a run that was killed goes on when the same command is given again")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *memory > 0 {
+		debug.SetMemoryLimit(*memory << 20)
 	}
 	if *gamma == 0 {
 		*gamma = 1 / float64(*d)
@@ -68,7 +75,13 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		data := clouds(n, *d, *separation, *spread, *noise, *seed)
 		began, used := time.Now(), processorSeconds()
-		fit, err := svmnb.Classify(data).Kernel(kernels.RBF(*gamma)).C(*c).Tol(*tol).Fit(ctx)
+		learner := svmnb.Classify(data).Kernel(kernels.RBF(*gamma)).C(*c).Tol(*tol)
+		var fit *svmnb.Fit
+		if *keep {
+			fit = learner.Keep()
+		} else {
+			fit, err = learner.Fit(ctx)
+		}
 		if fit == nil {
 			return err
 		}
