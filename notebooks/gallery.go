@@ -22,6 +22,7 @@ import (
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
+	"github.com/svmnb/svmnb/svmnb/bayesopt"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/gp"
 	"github.com/svmnb/svmnb/svmnb/model"
@@ -106,6 +107,10 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			kernels.Scale(66*66, kernels.SquaredExponential(67)),
 			kernels.Scale(2.4*2.4, kernels.Product(kernels.SquaredExponential(90), kernels.Periodic(1, 1.3))),
 		)).NoiseVariance(0.1).MustFit()
+	})
+	highest := sync.OnceValue(func() *bayesopt.Optimum {
+		wave := func(x []float64) float64 { return math.Sin(3*x[0]) + 0.3*x[0] }
+		return bayesopt.Maximise(wave, selection.Range{Low: 0, High: 6}).Evaluations(9).MustFit()
 	})
 	flowers, digits := of(datasets.Iris()), of(datasets.Digits().Select(first(60)))
 	patients := of(datasets.Diabetes())
@@ -204,7 +209,7 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 				return selection.MustValidationCurve(moons, folds, "gamma", selection.Log2(-7, 7, 2)...).Chart()
 			}},
 		}},
-		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum, and `sugar` one whose kernel has a length scale for each of ten features.", []exhibit{
+		{"Regression and Gaussian processes", "`sinc` is a `Regressor`. `motorcycle` is a `gp.Process`, and `process` is its fit. `part` is the fit of four fifths of its points, and `test` has the others. `co2` is the fit of a Gaussian process whose kernel is a sum, and `sugar` one whose kernel has a length scale for each of ten features. `highest` is what `bayesopt.Maximise` found in nine evaluations of sin 3x + 0.3x.", []exhibit{
 			{"tube", "Tube", "svmnb.Tube.Of(sinc.MustFit())", func() (*display.Chart, error) { return svmnb.Tube.Of(sinc.MustFit()) }},
 			{"quantile", "Tube", "svmnb.Tube.Of(sinc.Quantile(0.9).C(0.5).MustFit())", func() (*display.Chart, error) {
 				return svmnb.Tube.Of(sinc.Quantile(0.9).C(0.5).MustFit())
@@ -224,6 +229,10 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"evidence-bounds", "EvidenceBounds", "gp.EvidenceBounds.Of(motorcycle.Inducing(20).MustFit())", func() (*display.Chart, error) {
 				return gp.EvidenceBounds.Of(motorcycle.Inducing(20).MustFit())
 			}},
+			{"inducing", "Posterior", "gp.Posterior.Of(motorcycle.Inducing(8).By(gp.KMeans, 2).OptimiseInducing().MustFit())", func() (*display.Chart, error) {
+				return gp.Posterior.Of(motorcycle.Inducing(8).By(gp.KMeans, 2).OptimiseInducing().MustFit())
+			}},
+			{"acquisition", "Acquisition", "bayesopt.Acquisition.Of(highest())", func() (*display.Chart, error) { return bayesopt.Acquisition.Of(highest()) }},
 			{"probability", "Probability", "gp.Probability.Of(gp.Classify(datasets.Moons(120, 0.2, 42)).EP().Optimise().MustFit())", func() (*display.Chart, error) {
 				return gp.Probability.Of(gp.Classify(datasets.Moons(120, 0.2, 42)).EP().Optimise().MustFit())
 			}},
@@ -356,7 +365,7 @@ func paletted(images []image.Image, box image.Rectangle, colours int) []*image.P
 
 // called matches the fits of the gallery, which are functions in its source but variables
 // on the page.
-var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|judged|progression|co2|c|s)\(\)`)
+var called = regexp.MustCompile(`\b(fit|gaps|distances|chunked|straight|sugar|cancer|iris|petals|process|part|wines|judged|progression|highest|co2|c|s)\(\)`)
 
 func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {

@@ -227,3 +227,5 @@ func (f *Fit) factor(ctx context.Context) (*linear.CholeskyFactor, error) {
 }
 
 func (f *Fit) none() bool { return f == nil || f.task == nil }
+
+func (f *Fit) found(o *Optimisation) { f.Optimisation = o }

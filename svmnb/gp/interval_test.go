@@ -5,6 +5,9 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,8 +19,51 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
-// TestEvidenceWithin: the interval contains Cholesky's evidence on 1,000 random problems, by
-// every method and however early a run stops.
+// everyKernel has each kernel that is positive semidefinite, for points of two features that are not
+// negative.
+func everyKernel(length float64) []kernels.Kernel {
+	x := [][]float64{{0, 1}, {2, 0.5}, {1, 1}}
+	return []kernels.Kernel{
+		kernels.SquaredExponential(length), kernels.RBF(length), kernels.RBFSigma(length), kernels.RBFLength(length), kernels.ARD(length, 1),
+		kernels.Matern32(length), kernels.Matern52(length), kernels.ARDMatern32(1, length), kernels.ARDMatern52(length, 1), kernels.Matern(0.8, length),
+		kernels.Exponential(length), kernels.Laplacian(length), kernels.RationalQuadratic(length, 1), kernels.GammaExponential(length, 1.3),
+		kernels.Periodic(length, 1), kernels.Compact(length), kernels.White(), kernels.Constant(length), kernels.Linear(), kernels.Polynomial(3, 0.3, 1),
+		kernels.ChiSquared(), kernels.ExpChiSquared(length), kernels.Intersection(),
+		kernels.Sum(kernels.RBF(length), kernels.Linear()), kernels.Product(kernels.RBF(length), kernels.Matern32(1)), kernels.Scale(3, kernels.RBF(length)),
+		kernels.Fixed(kernels.RBF(length)), kernels.Named("trend", kernels.RBF(length)), kernels.Normalised(kernels.Polynomial(2, 1, length)),
+		kernels.Columns(kernels.RBF(length), 1), kernels.Mapped(kernels.Matern52(length), []float64{1, 0.5}), kernels.Rotated(kernels.ARD(length, 1), 0.5),
+		kernels.Centred(kernels.RBF(length), x),
+	}
+}
+
+// TestEveryKernel: no kernel that can be read from a text is missing.
+func TestEveryKernel(t *testing.T) {
+	other := map[string]string{
+		"Sigmoid": "is no kernel", "Distance": "is no kernel", "Precomputed": "has a matrix", "Spectrum": "is of strings", "GapWeighted": "is of strings", "WithDerivatives": "has other points",
+	}
+	for _, k := range everyKernel(1) {
+		name, _, _ := strings.Cut(k.String(), "(")
+		other[name] = "is there"
+	}
+	files, err := filepath.Glob("../../kernels/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`register\("(\w+)"`).FindAllSubmatch(text, -1) {
+			if other[string(m[1])] == "" {
+				t.Errorf("there is no %s", m[1])
+			}
+		}
+	}
+}
+
+// TestEvidenceWithin: the interval contains Cholesky's evidence on 1,000 random problems, of every
+// kernel, by every method and however early a run stops.
 func TestEvidenceWithin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	count := 1000
@@ -26,18 +72,19 @@ func TestEvidenceWithin(t *testing.T) {
 	}
 	narrow := 0
 	for problem := range count {
-		n, d := 2+rng.IntN(60), 1+rng.IntN(3)
+		n, d := 2+rng.IntN(60), 2
 		var x [][]float64
 		var y []float64
 		for range n {
 			p := make([]float64, d)
 			for j := range p {
-				p[j] = rng.NormFloat64()
+				p[j] = math.Abs(2 * rng.NormFloat64())
 			}
 			x, y = append(x, p), append(y, math.Sin(2*p[0])+rng.NormFloat64())
 		}
 		length, noise := math.Exp(2*rng.NormFloat64()), math.Exp(2*rng.NormFloat64()-3)
-		k := []kernels.Kernel{kernels.SquaredExponential(length), kernels.Matern32(length), kernels.Exponential(length), kernels.RationalQuadratic(length, 1)}[rng.IntN(4)]
+		every := everyKernel(length)
+		k := every[problem%len(every)]
 		p := Regress(datasets.New(x, y)).Kernel(kernels.ScaleKernel{C: math.Exp(rng.NormFloat64()), K: k}).NoiseVariance(noise)
 		want := certain(testkit.FitOf(t, p).LogMarginalLikelihood(ctx)).Value
 		for _, p := range []Process{p, p.CG(), p.Using(linear.CG{Rank: 3}).MaxIterations(2), p.CG().MaxIterations(1 + rng.IntN(5))} {

@@ -126,7 +126,8 @@ type keptFit struct {
 	Optimisation Optimisation
 	Inducing     [][]float64 // of a sparse process
 	Chosen       [][]float64 // where OptimiseInducing found them
-	Lower        float64     // its bound, which may be above that of the last ascent
+	Evidence     float64     // of the fit, if that of the last ascent is another; otherwise 0
+	Unit         []float64   // of the distances of a process of neighbours
 }
 
 // keptTask is a checked description of an approximate process.
@@ -161,7 +162,7 @@ func keep[F approximated](t keptTask[F], text string, data *datasets.Dataset, so
 		var k keptFit
 		if o := &k.Optimisation; kept.Decode(file, key, &k) && o.sound() && len(o.Names) == len(start) {
 			f, v, err := t.at(ctx, o.End().Values, &k)
-			if err == nil && math.Abs(v-cmp.Or(k.Lower, o.End().Evidence)) <= 1e-9*(1+math.Abs(v)) {
+			if err == nil && math.Abs(v-cmp.Or(k.Evidence, o.End().Evidence)) <= 1e-9*(1+math.Abs(v)) {
 				for i, h := range start {
 					o.Names[i] = h.Name // the file may be older than the names of the features
 				}
@@ -241,7 +242,7 @@ func (p SparseProcess) Keep() *SparseFit {
 			if err != nil {
 				return f, nil, err
 			}
-			return f, &keptFit{*f.Optimisation, f.Inducing, f.Chosen, f.Lower}, nil
+			return f, &keptFit{Optimisation: *f.Optimisation, Inducing: f.Inducing, Chosen: f.Chosen, Evidence: f.Lower}, nil
 		})(ctx)
 	})
 }

@@ -58,6 +58,10 @@ func TestKeepApproximate(t *testing.T) {
 			}
 			return f.Optimisation, f.Lower
 		},
+		"neighbours": func() (*Optimisation, float64) {
+			f := sinc.Neighbours(5).Keep()
+			return f.Optimisation, f.Evidence
+		},
 		"outputs": func() (*Optimisation, float64) {
 			p, y := outputs(10, 2)
 			f := p.Optimise().Outputs(y).Coregionalise().Keep()

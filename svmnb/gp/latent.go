@@ -67,7 +67,7 @@ func (p LatentProcess) MustFit() *LatentFit {
 
 // approximated is a fit of an approximate posterior.
 type approximated interface {
-	*LatentFit | *ClassifierFit | *SparseFit | *MultiFit
+	*LatentFit | *ClassifierFit | *SparseFit | *MultiFit | *NeighbourFit
 	none() bool
 	ended() (after time.Duration, how ApproximationRun)
 	found(o *Optimisation)
@@ -97,20 +97,44 @@ type latentTask struct {
 	of Likelihood
 }
 
-func (p LatentProcess) run(ctx context.Context, show func(line string, last bool)) (_ *LatentFit, err error) {
+func (p LatentProcess) run(ctx context.Context, show func(line string, last bool)) (*LatentFit, error) {
+	return begun(ctx, show, p.prepare, func(t *latentTask, ctx context.Context) (*LatentFit, error) {
+		if t.learn {
+			return t.optimise(ctx)
+		}
+		return t.solve(ctx)
+	})
+}
+
+// begun is Fit of an approximate process: it checks the description by prepare and solves it.
+func begun[T interface {
+	shows(func(line string, last bool))
+}, F approximated](ctx context.Context, show func(line string, last bool), prepare func() (T, error), solve func(T, context.Context) (F, error)) (_ F, err error) {
 	defer guard.Caught(&err)
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
+	t, err := prepare()
+	if err != nil {
+		return nil, err
+	}
+	t.shows(show)
+	return solve(t, ctx)
+}
+
+func (t *processTask) shows(show func(line string, last bool)) { t.show = show }
+
+// withoutMethod is prepare for a process that no linear.Method solves: there may be any number of
+// points, and no default method is chosen.
+func (p Process) withoutMethod() (*processTask, error) {
+	method, named := p.method, p.named
+	p.method, p.named = linear.CG{}, true // of any memory
 	t, err := p.prepare()
 	if err != nil {
 		return nil, err
 	}
-	t.show = show
-	if t.learn {
-		return t.optimise(ctx)
-	}
-	return t.solve(ctx)
+	t.method, t.named = method, named
+	return t, nil
 }
 
 func (p LatentProcess) prepare() (*latentTask, error) {
@@ -133,12 +157,10 @@ func (p LatentProcess) prepare() (*latentTask, error) {
 			q.kernel = kernels.ScaleKernel{C: 1, K: kernels.RBF(2 * kernels.GammaMedian(q.data.X))}
 		}
 	}
-	q.method, q.named = linear.CG{}, true // of any memory; it is not used
-	own, err := q.prepare()
+	own, err := q.withoutMethod()
 	if err != nil {
 		return nil, err
 	}
-	own.method, own.named = p.process.method, p.process.named
 	t := &latentTask{own, p.of}
 	if t.noisy = p.of != Likelihood(poisson{}); t.noisy && !t.oneNoise() {
 		return nil, arguments.Wrong("Likelihood", t.noise, "%v needs one positive variance of the noise; say NoiseVariance", p.of)
@@ -499,10 +521,18 @@ func (f *LatentFit) Markdown() string {
 // there is one feature, Posterior: for counts with the mean count and intervals of new counts.
 func (f *LatentFit) Show(figures ...display.Figure) {
 	var usual []display.Figure
-	if !f.none() && f.task.data.D() == 1 {
-		usual = []display.Figure{Posterior}
+	if !f.none() {
+		usual = f.task.usual()
 	}
 	display.ShowFit(f, figures, usual...)
+}
+
+// usual are the figures that Show displays of an approximate process.
+func (t *processTask) usual() []display.Figure {
+	if t.data.D() == 1 {
+		return []display.Figure{Posterior}
+	}
+	return nil
 }
 
 func (f *LatentFit) drawPosterior(v view) (*display.Chart, error) {
@@ -539,6 +569,24 @@ func (f *LatentFit) drawPosterior(v view) (*display.Chart, error) {
 			sd := 1.96 * math.Sqrt(b.Variance[i])
 			d.Low, d.High = append(d.Low, math.Exp(m-sd)), append(d.High, math.Exp(m+sd))
 		}
+	}
+	return figure.Posterior(d)
+}
+
+// drawApproximate draws the posterior of an approximate process. d has what only that process has.
+func (t *processTask) drawApproximate(ctx context.Context, v view, posterior func(context.Context, datasets.Points) (*Belief, error), d figure.PosteriorData) (*display.Chart, error) {
+	if err := t.drawable(&v); err != nil {
+		return nil, err
+	}
+	xs, rows := places(v, figurePoints)
+	b, err := posterior(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	d.Feature, d.Target, d.Noise = t.data.FeatureName(0), t.data.Target, b.Noise
+	d.X, d.Y, d.Xs, d.Mean, d.SD = points.Column(t.data.X, 0), t.data.Y, xs, b.Mean, deviations(b.Variance, 0)
+	if !math.IsNaN(b.Noise) {
+		d.ObservationSD = deviations(b.Variance, b.Noise)
 	}
 	return figure.Posterior(d)
 }

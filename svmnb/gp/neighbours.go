@@ -2,6 +2,7 @@ package gp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,9 +15,10 @@ import (
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
-	"github.com/svmnb/svmnb/solvers/linear"
+	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
-	"github.com/svmnb/svmnb/svmnb/internal/cells"
+	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
@@ -63,24 +65,20 @@ func (p NeighbourProcess) String() string { return fmt.Sprintf("%v.Neighbours(%d
 func (p NeighbourProcess) Fit(ctx context.Context) (*NeighbourFit, error) { return p.run(ctx, nil) }
 
 // MustFit is Fit for a notebook cell; see [Process.MustFit].
-func (p NeighbourProcess) MustFit() *NeighbourFit {
-	ctx, stop := untilInterrupt()
-	defer stop()
-	fit, err := p.run(ctx, cells.Progress(progressAfter))
-	switch {
-	case fit == nil:
-		cells.Must(err)
-	case err != nil:
-		cells.Warn(fmt.Sprintf("interrupted after %v; this is the fit so far", fit.Elapsed.Round(time.Millisecond)))
-	}
-	return fit
+func (p NeighbourProcess) MustFit() *NeighbourFit { return mustApproximate(p.run) }
+
+func (p NeighbourProcess) run(ctx context.Context, show func(line string, last bool)) (*NeighbourFit, error) {
+	return begun(ctx, show, p.prepare, (*neighbourTask).solve)
 }
 
-func (p NeighbourProcess) run(ctx context.Context, show func(line string, last bool)) (_ *NeighbourFit, err error) {
-	defer guard.Caught(&err)
-	if err := arguments.Given(ctx, "Fit"); err != nil {
-		return nil, err
-	}
+// neighbourTask is a checked NeighbourProcess with all defaults filled in.
+type neighbourTask struct {
+	*processTask
+	of NeighbourProcess
+	m  int // the number of neighbours, at most n
+}
+
+func (p NeighbourProcess) prepare() (*neighbourTask, error) {
 	q := p.process.described()
 	if p.m < 1 { // the zero value
 		q = q.Neighbours(p.m).process
@@ -88,25 +86,74 @@ func (p NeighbourProcess) run(ctx context.Context, show func(line string, last b
 	if q.mean == linearMean {
 		return nil, arguments.Wrong("LinearMean", math.NaN(), "a process of neighbours has no linear mean; use ConstantMean, or leave Neighbours out")
 	}
-	method, named := q.method, q.named
-	q.method, q.named = linear.CG{}, true // of any memory; it is not used
-	t, err := q.prepare()
+	t, err := q.withoutMethod()
 	if err != nil {
 		return nil, err
 	}
-	t.method, t.named = method, named
 	n := len(t.y)
 	m := min(p.m, n)
 	if need, most := 4*float64(n)*(float64(m)+6*float64(t.data.D())+8), t.allowed(); need > most {
 		return nil, arguments.Wrong("Neighbours", float64(p.m), "%d neighbours of %d points take %.3g GB and may take %.3g: take fewer, or raise Memory or GOMEMLIMIT", m, n, need/1e9, most/1e9)
 	}
-	t.show = show
+	return &neighbourTask{t, p, m}, nil
+}
+
+func (t *neighbourTask) solve(ctx context.Context) (*NeighbourFit, error) {
 	began := time.Now()
-	f, err := t.neighbours(ctx, m)
+	f, err := t.neighbours(ctx)
 	if f != nil {
-		f.Description.m, f.Elapsed = p.m, time.Since(began)
+		f.Description.m, f.Elapsed = t.of.m, time.Since(began)
 	}
 	return f, err
+}
+
+// at solves for other hyperparameters and, unless kept is nil, for the neighbours by its units. The
+// evidence of new neighbours is that of the terms that Optimise takes.
+func (t *neighbourTask) at(ctx context.Context, values []float64, kept *keptFit) (*NeighbourFit, float64, error) {
+	own, err := t.with(values)
+	if err != nil {
+		return nil, 0, err
+	}
+	unit, step := own.units(), own.step()
+	if kept != nil {
+		unit, step = kept.Unit, 1
+	}
+	if len(unit) != t.data.D() {
+		return nil, 0, errors.New("the units are those of other features")
+	}
+	near, err := own.nearby(ctx, t.m, unit)
+	if err != nil {
+		return nil, 0, err
+	}
+	v, err := own.vecchia(ctx, near, nil, step)
+	if err != nil {
+		return nil, 0, err
+	}
+	f := own.near(near, nil, v)
+	f.Description.m = t.of.m
+	return f, v, nil
+}
+
+// Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds; see
+// [Process.Keep].
+func (p NeighbourProcess) Keep() *NeighbourFit {
+	if !p.process.learn {
+		return p.MustFit()
+	}
+	return mustApproximate(func(ctx context.Context, show func(line string, last bool)) (*NeighbourFit, error) {
+		t, err := p.prepare()
+		if err != nil {
+			return nil, err
+		}
+		t.show = show
+		return keep(t, fmt.Sprintf("Neighbours %d %#v %v %v %v %d %d %v", t.m, t.kernel, t.noiseVector(), t.mean, t.scaled, t.restarts, t.seed, t.said()), t.data, func(ctx context.Context) (*NeighbourFit, *keptFit, error) {
+			f, err := t.solve(ctx)
+			if err != nil {
+				return f, nil, err
+			}
+			return f, &keptFit{Optimisation: *f.Optimisation, Evidence: f.Evidence, Unit: f.near.unit}, nil
+		})(ctx)
+	})
 }
 
 // NeighbourFit is the posterior of a [NeighbourProcess].
@@ -143,39 +190,40 @@ const (
 )
 
 // neighbours chooses the neighbours and the hyperparameters.
-func (t *processTask) neighbours(ctx context.Context, m int) (*NeighbourFit, error) {
-	near, err := t.nearby(ctx, m)
+func (t *neighbourTask) neighbours(ctx context.Context) (*NeighbourFit, error) {
+	near, err := t.nearby(ctx, t.m, t.units())
 	if err != nil {
 		return nil, err
 	}
+	own := t.processTask
 	var o *Optimisation
 	for range reneighbours {
 		if !t.learn {
 			break
 		}
-		learned, found, err := t.learnNear(ctx, near, o)
-		if found == nil {
+		learned, err := own.learnNear(ctx, near, o)
+		if learned == nil {
 			return nil, err
 		}
-		t, o = learned, found
+		own, o = learned.task, learned.Optimisation
 		if err != nil {
-			return t.near(near, o, math.NaN()), err
+			return own.near(near, o, math.NaN()), err
 		}
-		if same(near.unit, t.units()) {
+		if same(near.unit, own.units()) {
 			break
 		}
-		if near, err = t.nearby(ctx, m); err != nil {
+		if near, err = own.nearby(ctx, t.m, own.units()); err != nil {
 			return nil, err
 		}
 	}
-	v, err := t.vecchia(ctx, near, nil, 1)
+	v, err := own.vecchia(ctx, near, nil, 1)
 	if err != nil && o == nil {
 		return nil, err
 	}
 	if err != nil {
 		v = math.NaN()
 	}
-	return t.near(near, o, v), err
+	return own.near(near, o, v), err
 }
 
 func (t *processTask) near(n *nearby, o *Optimisation, evidence float64) *NeighbourFit {
@@ -226,10 +274,10 @@ func (t *processTask) units() []float64 {
 	return units
 }
 
-// nearby orders the points and finds the m nearest before each.
-func (t *processTask) nearby(ctx context.Context, m int) (*nearby, error) {
+// nearby orders the points and finds the m nearest before each, by distances in these units.
+func (t *processTask) nearby(ctx context.Context, m int, unit []float64) (*nearby, error) {
 	n, d := len(t.y), t.data.D()
-	near := &nearby{unit: t.units(), m: m}
+	near := &nearby{unit: unit, m: m}
 	// A common factor of the units changes nothing, and without it equal units are exact.
 	least := slices.Min(near.unit)
 	x := make([]float64, 0, n*d)
@@ -450,80 +498,32 @@ func (t *processTask) indefinite(i int) error {
 	return arguments.At("Neighbours", i, -1, t.data.Y[i], "the covariance of this point and its neighbours is not positive definite: raise NoiseVariance, or make one point of equal ones")
 }
 
-// learnNear maximises the evidence with the neighbours fixed. before is the optimisation with the
-// neighbours before these.
-func (t *processTask) learnNear(ctx context.Context, near *nearby, before *Optimisation) (*processTask, *Optimisation, error) {
-	step := int32(max(1, len(t.y)/(fewerTerms/2)))
-	return t.ascend(ctx, before, func(t *processTask, grad []float64) (float64, error) {
-		return t.vecchia(ctx, near, grad, step)
-	})
-}
+// step is the number of terms of which Optimise takes one.
+func (t *processTask) step() int32 { return int32(max(1, len(t.y)/(fewerTerms/2))) }
 
-// ascend maximises an approximate evidence over the hyperparameters of t, which evidence returns
-// with its derivatives by their logarithms, the noise last. It returns the task with the best
-// ones. before is the optimisation that this one continues, or nil. When ctx ends early, there is
-// an error, and what was found until then.
-func (t *processTask) ascend(ctx context.Context, before *Optimisation, evidence func(t *processTask, grad []float64) (float64, error)) (*processTask, *Optimisation, error) {
-	start, err := t.hyperparameters()
+// learnNear maximises the evidence with the neighbours fixed. before is the optimisation with the
+// neighbours before these; nil for none.
+func (t *processTask) learnNear(ctx context.Context, near *nearby, before *Optimisation) (*NeighbourFit, error) {
+	l, o, err := t.learningAfter(before, "≈")
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	all, err := t.saidOf(start)
-	if err != nil {
-		return nil, nil, err
-	}
-	began := time.Now()
-	o := &Optimisation{}
-	var intervals []interval
-	for i, h := range start {
-		v := all[i].interval(h.Value)
-		intervals = append(intervals, v)
-		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-		o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
-	}
-	restarts := t.restarts
-	if before != nil {
-		o.Evaluations, o.Ascents, restarts = before.Evaluations, before.Ascents, 0
-		o.Start, o.Low, o.High, o.Elapsed = before.Start, before.Low, before.High, before.Elapsed
-	}
-	var best *processTask
-	highest := math.Inf(-1)
-	var last error
-	ascend(ctx, o, intervals, restarts, t.seed, func(grad, x []float64) (AscentPoint, bool) {
-		at := AscentPoint{Values: exponentials(x)}
-		var other *processTask
-		if other, last = t.with(at.Values); last == nil {
-			at.Evidence, last = evidence(other, grad)
+	return maximise(ctx, l, o, func(values, grad []float64) (*NeighbourFit, float64, error) {
+		other, err := t.with(values)
+		if err != nil {
+			return nil, 0, err
 		}
-		if last != nil || math.IsNaN(at.Evidence) {
-			return at, false
-		}
-		for i, h := range all {
-			value, slope := h.prior.density(x[i])
-			at.Prior += value
-			grad[i] += slope
-		}
-		if at.height() > highest {
-			highest, best = at.height(), other
-		}
-		if t.show != nil {
-			t.show(fmt.Sprintf("Optimise: %s in %s, %s ≈ %s", say.Several(o.Evaluations, "evaluation"), say.Spell((o.Elapsed+time.Since(began)).Round(time.Second)), t.objective(), say.Signed(highest, 6)), false)
-		}
-		return at, true
+		v, err := other.vecchia(ctx, near, grad, t.step())
+		return other.near(near, nil, v), v, err
 	})
-	o.Elapsed += time.Since(began)
-	switch {
-	case best == nil && ctx.Err() != nil:
-		return nil, nil, fmt.Errorf("svmnb: Optimise: %w", context.Cause(ctx))
-	case best == nil:
-		return nil, nil, fmt.Errorf("svmnb: Optimise: there is no log marginal likelihood at the start: %w", last)
-	case ctx.Err() != nil:
-		return best, o, fmt.Errorf("svmnb: Optimise stopped after %s: %w", say.Several(o.Evaluations, "evaluation"), context.Cause(ctx))
-	}
-	return best, o, nil
 }
 
 func (f *NeighbourFit) none() bool { return f == nil || f.task == nil }
+
+func (f *NeighbourFit) ended() (time.Duration, ApproximationRun) {
+	return f.Elapsed, ApproximationRun{Status: solvers.Converged}
+}
+func (f *NeighbourFit) found(o *Optimisation) { f.Optimisation = o }
 
 func (f *NeighbourFit) ready(ctx context.Context, call string) error {
 	if f.none() {
@@ -654,4 +654,25 @@ func (f *NeighbourFit) Markdown() string {
 	}
 	s.Row("**result**", "log marginal likelihood %s, in %s", say.Signed(f.Evidence, 9), say.Spell(f.Elapsed))
 	return s.String()
+}
+
+// Show displays the given figures of the fit. Without figures it displays the summary and, if
+// there is one feature, Posterior.
+func (f *NeighbourFit) Show(figures ...display.Figure) {
+	var usual []display.Figure
+	if !f.none() {
+		usual = f.task.usual()
+	}
+	display.ShowFit(f, figures, usual...)
+}
+
+func (f *NeighbourFit) drawPosterior(v view) (*display.Chart, error) {
+	ctx, stop := untilInterrupt()
+	defer stop()
+	if err := f.ready(ctx, "Posterior"); err != nil {
+		return nil, err
+	}
+	return f.task.drawApproximate(ctx, v, f.Posterior, figure.PosteriorData{
+		Problem: fmt.Sprintf("%s · with %s each", f.task.words(), say.Several(f.near.m, "neighbour")), Evidence: f.Evidence,
+	})
 }

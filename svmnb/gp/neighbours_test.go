@@ -2,10 +2,12 @@ package gp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -209,5 +211,25 @@ func TestNeighboursRefuse(t *testing.T) {
 	}
 	if !slices.Equal(must(f.Predict(d)), must(f.Posterior(ctx, d)).Mean) {
 		t.Error("Predict and Posterior differ")
+	}
+}
+
+// The figure of many points stays small, and says what it leaves out.
+func TestNeighboursFigure(t *testing.T) {
+	d := datasets.Sinc(30_000, 0.1, 1)
+	f := testkit.FitOf(t, Regress(d).Kernel(kernels.Matern32(1)).NoiseVariance(0.01).Neighbours(4))
+	chart, err := Posterior.Of(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(chart.JSON())
+	if err != nil || len(text) > 200_000 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if s := chart.Title.Subtitle; !strings.Contains(s, "4 neighbours each") || !strings.Contains(s, "observations drawn") {
+		t.Error(s)
+	}
+	if _, err := Posterior.Of(testkit.FitOf(t, Regress(spatial(20, 1)).Neighbours(4))); err == nil {
+		t.Error("a figure of two features")
 	}
 }

@@ -346,6 +346,24 @@ type learning struct {
 	show      func(line string, last bool)
 }
 
+// learningAfter returns what an ascent on an approximate evidence of t learns, and its optimisation,
+// which continues one before unless that is nil. sign stands between the evidence and its name.
+func (t *processTask) learningAfter(before *Optimisation, sign string) (*learning, *Optimisation, error) {
+	start, err := t.hyperparameters()
+	if err != nil {
+		return nil, nil, err
+	}
+	all, err := t.saidOf(start)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, o := &learning{start: start, said: all, restarts: t.restarts, seed: t.seed, objective: t.objective() + " " + sign, show: t.show}, &Optimisation{}
+	if before != nil {
+		*o, l.restarts = *before, 0
+	}
+	return l, o, nil
+}
+
 // maximise raises an evidence plus the density of the priors, and returns the fit with the best
 // hyperparameters. at returns the fit and the evidence at values, and sets their gradient. o has the
 // ascents before, if there were any.

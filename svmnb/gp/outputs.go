@@ -97,19 +97,13 @@ func (p MultiProcess) Fit(ctx context.Context) (*MultiFit, error) { return p.run
 // MustFit is Fit for a notebook cell; see [Process.MustFit].
 func (p MultiProcess) MustFit() *MultiFit { return mustApproximate(p.run) }
 
-func (p MultiProcess) run(ctx context.Context, show func(line string, last bool)) (_ *MultiFit, err error) {
-	defer guard.Caught(&err)
-	if err := arguments.Given(ctx, "Fit"); err != nil {
-		return nil, err
-	}
-	t, err := p.prepare()
-	if err != nil {
-		return nil, err
-	}
-	if t.show = show; !t.learn {
+func (p MultiProcess) run(ctx context.Context, show func(line string, last bool)) (*MultiFit, error) {
+	return begun(ctx, show, p.prepare, func(t *multiTask, ctx context.Context) (*MultiFit, error) {
+		if t.learn {
+			return t.optimise(ctx)
+		}
 		return t.solve(ctx)
-	}
-	return t.optimise(ctx)
+	})
 }
 
 // Keep is MustFit with a cache on disk for the hyperparameters that Optimise finds; see
@@ -247,8 +241,7 @@ func (p MultiProcess) prepare() (*multiTask, error) {
 			q.kernel = kernels.ScaleKernel{C: variance, K: q.kernel}
 		}
 	}
-	q.method, q.named = linear.CG{}, true // of any memory; it is not used
-	own, err := q.prepare()
+	own, err := q.withoutMethod()
 	if err != nil {
 		return nil, err
 	}

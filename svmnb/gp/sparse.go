@@ -72,17 +72,8 @@ func (p SparseProcess) Fit(ctx context.Context) (*SparseFit, error) { return p.r
 // MustFit is Fit for a notebook cell; see [Process.MustFit].
 func (p SparseProcess) MustFit() *SparseFit { return mustApproximate(p.run) }
 
-func (p SparseProcess) run(ctx context.Context, show func(line string, last bool)) (_ *SparseFit, err error) {
-	defer guard.Caught(&err)
-	if err := arguments.Given(ctx, "Fit"); err != nil {
-		return nil, err
-	}
-	t, err := p.prepare()
-	if err != nil {
-		return nil, err
-	}
-	t.show = show
-	return t.solve(ctx)
+func (p SparseProcess) run(ctx context.Context, show func(line string, last bool)) (*SparseFit, error) {
+	return begun(ctx, show, p.prepare, (*sparseTask).solve)
 }
 
 // sparseTask is a checked SparseProcess with all defaults filled in.
@@ -99,8 +90,7 @@ func (p SparseProcess) prepare() (*sparseTask, error) {
 	if q.mean == linearMean {
 		return nil, arguments.Wrong("LinearMean", math.NaN(), "a sparse process has no linear mean; use ConstantMean, or leave Inducing out")
 	}
-	q.method, q.named = linear.CG{}, true // of any memory; it is not used
-	t, err := q.prepare()
+	t, err := q.withoutMethod()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +100,6 @@ func (p SparseProcess) prepare() (*sparseTask, error) {
 	if _, ok := kernels.Slopes(t.kernel); p.moves && !ok {
 		return nil, arguments.Wrong("OptimiseInducing", math.NaN(), "the derivatives of %v by the points are not known; take SquaredExponential, ARD, Matern32, Matern52 or sums and products of these, or leave OptimiseInducing out", t.kernel)
 	}
-	t.method, t.named = p.process.method, p.process.named
 	return &sparseTask{t, p}, nil
 }
 
@@ -506,17 +495,9 @@ func (f *SparseFit) against(y []float64) []float64 {
 // the optimisation with the inducing points before these; nil for none.
 func (f *SparseFit) learn(ctx context.Context, before *Optimisation) (*SparseFit, error) {
 	t := f.task
-	start, err := t.hyperparameters()
+	l, o, err := t.learningAfter(before, "≥")
 	if err != nil {
 		return nil, err
-	}
-	all, err := t.saidOf(start)
-	if err != nil {
-		return nil, err
-	}
-	l, o := &learning{start: start, said: all, restarts: t.restarts, seed: t.seed, objective: t.objective() + " ≥", show: t.show}, &Optimisation{}
-	if before != nil {
-		*o, l.restarts = *before, 0
 	}
 	return maximise(ctx, l, o, func(values, grad []float64) (*SparseFit, float64, error) {
 		other, err := t.with(values)
@@ -619,8 +600,8 @@ func (f *SparseFit) Markdown() string {
 // there is one feature, Posterior.
 func (f *SparseFit) Show(figures ...display.Figure) {
 	var usual []display.Figure
-	if !f.none() && f.task.data.D() == 1 {
-		usual = []display.Figure{Posterior}
+	if !f.none() {
+		usual = f.task.usual()
 	}
 	display.ShowFit(f, figures, usual...)
 }
@@ -631,26 +612,15 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 	if err := f.ready(ctx, "Posterior"); err != nil {
 		return nil, err
 	}
-	t := f.task
-	if err := t.drawable(&v); err != nil {
-		return nil, err
+	d := figure.PosteriorData{
+		Problem:  fmt.Sprintf("%s · through %s", f.task.words(), say.Several(len(f.Inducing), "inducing point")),
+		Note:     fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
+		Evidence: math.NaN(), Inducing: points.Column(f.Inducing, 0),
 	}
-	xs, rows := places(v, figurePoints)
-	b, err := f.Posterior(ctx, rows)
-	if err != nil {
-		return nil, err
-	}
-	var began []float64
 	if f.Chosen != nil {
-		began = points.Column(f.Chosen, 0)
+		d.InducingFrom = points.Column(f.Chosen, 0)
 	}
-	return figure.Posterior(figure.PosteriorData{
-		Problem: fmt.Sprintf("%s · through %s", t.words(), say.Several(len(f.Inducing), "inducing point")),
-		Note:    fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
-		Feature: t.data.FeatureName(0), Target: t.data.Target, Noise: b.Noise, Evidence: math.NaN(),
-		Inducing: points.Column(f.Inducing, 0), InducingFrom: began,
-		X: points.Column(t.data.X, 0), Y: t.data.Y, Xs: xs, Mean: b.Mean, SD: deviations(b.Variance, 0), ObservationSD: deviations(b.Variance, b.Noise),
-	})
+	return f.task.drawApproximate(ctx, v, f.Posterior, d)
 }
 
 // boundsNodes is the number of sparse processes in the figure EvidenceBounds.

@@ -139,10 +139,18 @@ func (t *processTask) roughly(ctx context.Context) (*processTask, *Optimisation,
 	short, enough := context.WithCancel(ctx)
 	defer enough()
 	count, highest, before := 0, math.Inf(-1), math.Inf(-1)
-	learned, o, err := t.ascend(short, nil, func(t *processTask, grad []float64) (float64, error) {
-		f, err := t.solve(ctx)
+	l, o, err := t.learningAfter(nil, "≈")
+	if err != nil {
+		return nil, nil, err
+	}
+	learned, err := maximise(short, l, o, func(values, grad []float64) (*Fit, float64, error) {
+		other, err := t.with(values)
 		if err != nil {
-			return 0, err
+			return nil, 0, err
+		}
+		f, err := other.solve(ctx)
+		if err != nil {
+			return nil, 0, err
 		}
 		v := f.evidence(f.Factor)
 		highest = max(highest, v)
@@ -152,12 +160,15 @@ func (t *processTask) roughly(ctx context.Context) (*processTask, *Optimisation,
 			}
 			before = highest
 		}
-		return v, f.gradient(ctx, f.Factor, grad)
+		return &Fit{task: other}, v, f.gradient(ctx, f.Factor, grad) // the matrix and its factor are not needed
 	})
-	if learned != nil && ctx.Err() == nil {
+	if learned == nil {
+		return nil, nil, err
+	}
+	if ctx.Err() == nil {
 		err = nil
 	}
-	return learned, o, err
+	return learned.task, learned.Optimisation, err
 }
 
 // close makes a the only ascent.
