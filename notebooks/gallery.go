@@ -128,6 +128,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 	progression := sync.OnceValue(func() *model.Model {
 		return svmnb.Regress(of(standard)).Kernel(kernels.RBF(0.03)).C(60).MustFit().Model().Transformed()
 	})
+	rings := sync.OnceValue(func() *selection.PipeFit {
+		return selection.Pipe(transform.KernelPCA(kernels.RBF(2), 3), svmnb.Classify(of(datasets.Circles(120, 0.05, 1)))).MustFit()
+	})
 	wines := sync.OnceValue(func() *selection.PipeFit {
 		return selection.Pipe(transform.Standardise(), svmnb.Classify(drinking).Kernel(kernels.RBF(0.05)).OneVsOne()).MustFit()
 	})
@@ -154,11 +157,12 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			}},
 			{"images", "Images", "display.Images(digits, 8, 8).Chart()", func() (*display.Chart, error) { return display.Images(digits, 8, 8).Chart() }},
 		}},
-		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features, and `straight` one of the same features with the linear kernel. `iris` and `petals` are fits of three classes, with four features and with two.", []exhibit{
+		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features, and `straight` one of the same features with the linear kernel. `iris` and `petals` are fits of three classes, with four features and with two. `rings` is a fit of three kernel principal components, `selection.Pipe(transform.KernelPCA(kernels.RBF(2), 3), svmnb.Classify(datasets.Circles(120, 0.05, 1))).MustFit()`.", []exhibit{
 			{"margins", "Margins", "svmnb.Margins.Of(fit())", func() (*display.Chart, error) { return svmnb.Margins.Of(fit()) }},
 			{"enclose", "Margins", "svmnb.Margins.Of(svmnb.Enclose(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).Nu(0.1).MustFit())", func() (*display.Chart, error) {
 				return svmnb.Margins.Of(svmnb.Enclose(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).Nu(0.1).MustFit())
 			}},
+			{"kernel-pca", "MarginsOver", "svmnb.MarginsOver(0, 2).Of(rings().Fit())", func() (*display.Chart, error) { return svmnb.MarginsOver(0, 2).Of(rings().Fit()) }},
 			{"scores", "Margins", "svmnb.Margins.Of(cancer())", func() (*display.Chart, error) { return svmnb.Margins.Of(cancer()) }},
 			{"margins-over", "MarginsOver", "svmnb.MarginsOver(0, 1).Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsOver(0, 1).Of(cancer()) }},
 			{"margins-pca", "MarginsPCA", "svmnb.MarginsPCA().Of(cancer())", func() (*display.Chart, error) { return svmnb.MarginsPCA().Of(cancer()) }},

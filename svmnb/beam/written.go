@@ -35,7 +35,7 @@ import (
 var readable = map[string]any{
 	"Classify": svmnb.Classify, "OneClass": svmnb.OneClass, "Enclose": svmnb.Enclose, "Regress": svmnb.Regress, "Pipe": selection.Pipe,
 	"Standardise": transform.Standardise, "MinMax": transform.MinMax, "MaxAbs": transform.MaxAbs, "PCA": transform.PCA,
-	"Nystroem": transform.Nystroem, "RandomFourier": transform.RandomFourier, "OneHot": transform.OneHot, "Encode": transform.Encode,
+	"Nystroem": transform.Nystroem, "KernelPCA": transform.KernelPCA, "RandomFourier": transform.RandomFourier, "OneHot": transform.OneHot, "Encode": transform.Encode,
 	"Impute": transform.Impute, "LogTarget": transform.LogTarget, "StandardiseTarget": transform.StandardiseTarget,
 	"KFold": selection.KFold, "StratifiedKFold": selection.StratifiedKFold, "RepeatedKFold": selection.RepeatedKFold,
 }

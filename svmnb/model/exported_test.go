@@ -130,6 +130,7 @@ var tabledModels = sync.OnceValue(func() (list []tabled) {
 		transform.On("x-y").Do(transform.Imputation{By: transform.Constant, Level: "high"}, transform.OneHot()),
 		transform.Encode(), rbf)
 	add("landmarks", odd, transform.On("city", "class").Do(transform.OneHot(), transform.Nystroem(kernels.RBF(0.3), 5, 1)), transform.Encode(), rbf)
+	add("kernel components", odd, transform.Encode(), transform.KernelPCA(kernels.RBF(0.3), 4), rbf)
 	add("linear landmarks", odd, transform.Encode(), transform.Nystroem(kernels.Linear(), 9, 1), svmnb.Classify(kind).Kernel(kernels.RBF(0.1)).OneVsOne())
 	add("marks of levels", seen,
 		transform.On("city").Do(transform.ImputeBy(transform.MostFrequent), transform.OneHot().Unknown(transform.IsError)),

@@ -33,9 +33,10 @@ const modelMagic = "svmnb model "
 
 // Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
 // machines, version 4 the names of columns and steps for tables, version 5 a threshold and
-// the scale of the targets of a process, version 6 transformed targets, version 7 approximate processes. Save writes the lowest version that can hold the
+// the scale of the targets of a process, version 6 transformed targets, version 7 approximate processes, version 8 kernel principal
+// components, which may come with any of these. Save writes the lowest version that can hold the
 // model.
-var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7"}
+var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7", "8"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
@@ -142,6 +143,9 @@ func Save(path string, fit Modeler) error {
 		if _, err := kernels.Parse(m.of.Process.Approximation.Noise); err != nil && m.of.Process.Approximation.Noise != "" {
 			return modelError("svmnb", 0, "the kernel of the noise cannot be read back: %v", err)
 		}
+	}
+	if file.Before != nil && shifted(file.Before.Steps) {
+		version = modelVersions[7]
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -275,6 +279,11 @@ func Read(r io.Reader) (*Model, error) {
 	scaled := m.of.Process != nil && m.of.Process.Scale != nil
 	last := modelVersions[5]
 	approximate := m.of.Process != nil && m.of.Process.Approximation != nil
+	if newest := version == modelVersions[7]; newest != (file.Before != nil && shifted(file.Before.Steps)) {
+		return nil, modelError(format, 3, "version %s has kernel principal components, and no other", modelVersions[7])
+	} else if newest {
+		version = oldest(&file, approximate, scaled)
+	}
 	if approximate != (version == modelVersions[6]) {
 		return nil, modelError(format, 3, "version %s has approximate processes, and no other", modelVersions[6])
 	}
@@ -299,4 +308,19 @@ func Read(r io.Reader) (*Model, error) {
 		}
 	}
 	return m, nil
+}
+
+// oldest returns the version that a file has without kernel principal components.
+func oldest(file *modelJSON, approximate, scaled bool) string {
+	switch {
+	case approximate:
+		return modelVersions[6]
+	case file.Target != nil:
+		return modelVersions[5]
+	case file.Threshold != nil || scaled:
+		return modelVersions[4]
+	case file.Before.Columns != nil:
+		return modelVersions[3]
+	}
+	return modelVersions[2]
 }

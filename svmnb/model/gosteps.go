@@ -125,7 +125,12 @@ func (g *goPassage) rows(t steps.Fitted, in int) (out int) {
 			body = goDot + "\treturn dot\n"
 		}
 		g.imports["math"] = g.imports["math"] || strings.Contains(body, "math.")
-		g.line("func step%s(x [%d]float64) (z [%d]float64) {\n\tfor i := range landmarks%s {\n\t\tk := kernel%s(&x, &landmarks%s[i])\n\t\tfor c := range z {\n\t\t\tz[c] += factors%s[c][i] * k\n\t\t}\n\t}\n\treturn z\n}\n\n", i, in, out, i, i, i, i)
+		centre := ""
+		if t.Shift != nil {
+			centre = fmt.Sprintf("\tfor c := range z {\n\t\tz[c] -= shifts%s[c]\n\t}\n", i)
+			g.list("shifts"+i, t.Shift)
+		}
+		g.line("func step%s(x [%d]float64) (z [%d]float64) {\n\tfor i := range landmarks%s {\n\t\tk := kernel%s(&x, &landmarks%s[i])\n\t\tfor c := range z {\n\t\t\tz[c] += factors%s[c][i] * k\n\t\t}\n\t}\n%s\treturn z\n}\n\n", i, in, out, i, i, i, i, centre)
 		g.line("func kernel%s(x, z *[%d]float64) float64 {\n%s}\n\n", i, in, body)
 		marks, _ := t.Marks.Rows(math.MaxInt)
 		g.table("landmarks"+i, marks)

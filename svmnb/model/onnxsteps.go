@@ -254,6 +254,13 @@ func (g *onnxSteps) rows(t steps.Fitted, x string, in int) (string, int) {
 		}
 		product(t.U)
 		in = len(t.U)
+		if t.Shift != nil {
+			less := make([]float64, in)
+			for c, v := range t.Shift {
+				less[c] = -v
+			}
+			with("Add", in, less, in)
+		}
 	}
 	return x, in
 }

@@ -69,6 +69,7 @@ type nystroemJSON struct {
 	Vectors [][]float64 `json:"vectors,omitempty"`
 	Sparse  *sparseJSON `json:"sparse,omitempty"`
 	U       [][]float64 `json:"u"`
+	Shift   []float64   `json:"shift,omitempty"` // of kernel principal components; version 8
 }
 
 type fourierJSON struct {
@@ -110,7 +111,7 @@ func writeSteps(list []steps.Fitted) (out []stepJSON, err error) {
 			if err := storable(t.Kernel); err != nil {
 				return nil, err
 			}
-			s.Nystroem = &nystroemJSON{Kernel: t.Kernel.String(), Vectors: t.Marks.X, U: t.U}
+			s.Nystroem = &nystroemJSON{Kernel: t.Kernel.String(), Vectors: t.Marks.X, U: t.U, Shift: t.Shift}
 			if x := t.Marks.Sparse; x != nil {
 				s.Nystroem.Sparse = &sparseJSON{x.Start, x.Index, x.Value}
 			}
@@ -431,5 +432,15 @@ func (s *nystroemJSON) transform(d int, rectangle func(rows [][]float64, columns
 	if err := rectangle(s.U, marks.N()); err != nil {
 		return nil, 0, err
 	}
-	return steps.NystroemMap{Basis: marks.Basis(k), U: s.U, Marks: marks, Kernel: k}, len(s.U), nil
+	if s.Shift != nil && (len(s.Shift) != len(s.U) || !points.AllFinite(s.Shift)) {
+		return nil, 0, fmt.Errorf("there are %d shifts of %d components; want a finite one for each", len(s.Shift), len(s.U))
+	}
+	return steps.NystroemMap{Basis: marks.Basis(k), U: s.U, Shift: s.Shift, Marks: marks, Kernel: k}, len(s.U), nil
+}
+
+// shifted reports whether one of the steps is that of kernel principal components.
+func shifted(list []stepJSON) bool {
+	return slices.ContainsFunc(list, func(s stepJSON) bool {
+		return s.Nystroem != nil && s.Nystroem.Shift != nil || s.On != nil && shifted(s.On.Steps)
+	})
 }

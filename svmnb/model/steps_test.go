@@ -101,6 +101,7 @@ func pipedModels() (list []modelled) {
 	add("nothing piped", svmnb.Classify(pair).Kernel(kernels.RBF(0.01)))
 	add("piped categories", transform.OneHot(6), transform.Standardise(), svmnb.Classify(pair).Kernel(kernels.RBF(0.1)))
 	add("piped Nyström", transform.Standardise(), transform.Nystroem(kernels.RBF(0.1), 20, 1), many.OneVsOne())
+	add("piped kernel components", transform.Standardise(), transform.KernelPCA(kernels.RBF(0.1), 5), many.OneVsOne())
 	add("piped Fourier", transform.Standardise(), transform.RandomFourier(0.1, 30, 1), svmnb.Regress(number).Kernel(kernels.Linear()).Ridge(1))
 	c, err := standard.Fit().(*svmnb.MultiFit).Calibrate(context.Background(), svmnb.Platt{Folds: 3})
 	if err != nil {

@@ -92,7 +92,7 @@ func TestStepsNeverSeeTheHeldOutFold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []transform.Step{transform.Standardise(), transform.MinMax(), transform.Impute(), transform.ImputeBy(transform.Median), transform.PCA(3), transform.Nystroem(nil, 20, 1), transform.RandomFourier(0, 30, 1)} {
+	for _, step := range []transform.Step{transform.Standardise(), transform.MinMax(), transform.Impute(), transform.ImputeBy(transform.Median), transform.PCA(3), transform.Nystroem(nil, 20, 1), transform.KernelPCA(nil, 4), transform.RandomFourier(0, 30, 1)} {
 		for k, s := range splits[:2] {
 			poisoned := data.Select(testkit.Seq(data.N()))
 			rng := rand.New(rand.NewPCG(1, uint64(k)))

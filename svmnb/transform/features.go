@@ -83,18 +83,12 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 		k = kernels.RBF(points.Of(train).GammaScale(train.D()))
 	}
 	marks := points.Of(train).Some(rand.New(rand.NewPCG(s.Seed, 0x1a2d)).Perm(train.N())[:m])
-	gram, err := marks.Gram(k, 8*int64(m)*int64(m))
+	a, err := matrixOf(marks, k)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
 	}
-	a := blas64.Symmetric{N: m, Stride: m, Uplo: blas.Upper, Data: make([]float64, m*m)}
-	for i := range m {
-		copy(a.Data[i*m:], gram.Row(i))
-	}
-	values, work := make([]float64, m), make([]float64, 1)
-	lapack64.Syev(lapack.EVCompute, a, values, work, -1)
-	work = make([]float64, int(work[0]))
-	if !lapack64.Syev(lapack.EVCompute, a, values, work, len(work)) {
+	values, ok := eigen(a)
+	if !ok {
 		return nil, errors.New("svmnb: Nystroem: the eigenvalues did not converge; take fewer landmarks")
 	}
 	t := steps.NystroemMap{Basis: marks.Basis(k), Marks: marks, Kernel: k}
@@ -109,6 +103,29 @@ func (s Landmarks) FitSparse(train *datasets.Dataset) (SparseTransform, error) {
 		return nil, arguments.Wrong("Nystroem", values[m-1], "no eigenvalue of the kernel matrix of the landmarks is positive, so it makes no features; take another kernel")
 	}
 	return t, nil
+}
+
+// matrixOf returns the kernel matrix of points.
+func matrixOf(x points.Points, k kernels.Kernel) (a blas64.Symmetric, err error) {
+	n := x.N()
+	gram, err := x.Gram(k, 8*int64(n)*int64(n))
+	if err != nil {
+		return a, err
+	}
+	a = blas64.Symmetric{N: n, Stride: n, Uplo: blas.Upper, Data: make([]float64, n*n)}
+	for i := range n {
+		copy(a.Data[i*n:], gram.Row(i))
+	}
+	return a, nil
+}
+
+// eigen replaces a by its eigenvectors, one in each column, and returns the eigenvalues, which
+// increase. It reports false if they did not converge.
+func eigen(a blas64.Symmetric) (values []float64, ok bool) {
+	values, work := make([]float64, a.N), make([]float64, 1)
+	lapack64.Syev(lapack.EVCompute, a, values, work, -1)
+	work = make([]float64, int(work[0]))
+	return values, lapack64.Syev(lapack.EVCompute, a, values, work, len(work))
 }
 
 // FourierFeatures is a [Step] that makes features whose dot products approximate the

@@ -16,17 +16,35 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/say"
 )
 
-// NystroemMap is the fitted step of transform.Nystroem.
+// NystroemMap is the fitted step of transform.Nystroem and of transform.KernelPCA.
 type NystroemMap struct {
 	Basis *kernels.Basis
 	U     [][]float64 // Λ^−½U', one row for each new feature
+	Shift []float64   // what is subtracted from each new feature: for KernelPCA, its mean before; otherwise nil
 
 	Marks  points.Points
 	Kernel kernels.Kernel
 }
 
 func (t NystroemMap) String() string {
+	if t.Shift != nil {
+		return fmt.Sprintf("KernelPCA(%s, %d)", say.Brief(t.Kernel.String()), len(t.U))
+	}
 	return fmt.Sprintf("Nystroem(%s, %d)", say.Brief(t.Kernel.String()), t.Marks.N())
+}
+
+func (t NystroemMap) call() string {
+	if t.Shift != nil {
+		return "KernelPCA"
+	}
+	return "Nystroem"
+}
+
+func (t NystroemMap) Names([]string) []string {
+	if t.Shift == nil {
+		return nil
+	}
+	return componentNames(len(t.U))
 }
 
 func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
@@ -35,7 +53,7 @@ func (t NystroemMap) Apply(x [][]float64) ([][]float64, error) {
 
 func (t NystroemMap) applyIn(all []float64, x [][]float64) ([][]float64, error) {
 	if err := t.Basis.Check(x); err != nil {
-		return nil, fmt.Errorf("svmnb: Nystroem: %w", err)
+		return nil, fmt.Errorf("svmnb: %s: %w", t.call(), err)
 	}
 	return madeIn(all, t, len(x), func(_ []float64, i int) []float64 { return x[i] }), nil
 }
@@ -66,7 +84,7 @@ func madeIn(all []float64, t singly, m int, row func(dst []float64, i int) []flo
 // ApplySparse implements transform.SparseTransform. It makes one point at a time dense.
 func (t NystroemMap) ApplySparse(x datasets.CSR) (*datasets.CSR, [][]float64, error) {
 	if err := t.Basis.CheckSparse(x); err != nil {
-		return nil, nil, fmt.Errorf("svmnb: Nystroem: %w", err)
+		return nil, nil, fmt.Errorf("svmnb: %s: %w", t.call(), err)
 	}
 	return nil, made(t, x.N(), x.Point), nil
 }
@@ -78,6 +96,9 @@ func (t NystroemMap) one(dst, x, free []float64) error {
 	free = t.Basis.Row(free, x)
 	for c, u := range t.U {
 		dst[c] = vec.Dot(u, free)
+		if t.Shift != nil {
+			dst[c] -= t.Shift[c]
+		}
 	}
 	return nil
 }

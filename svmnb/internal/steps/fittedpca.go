@@ -11,9 +11,10 @@ type Projected struct {
 
 func (t Projected) String() string { return fmt.Sprintf("PCA(%d)", len(t.Rows)) }
 
-func (t Projected) Names([]string) []string {
-	var out []string
-	for c := range t.Rows {
+func (t Projected) Names([]string) []string { return componentNames(len(t.Rows)) }
+
+func componentNames(k int) (out []string) {
+	for c := range k {
 		out = append(out, fmt.Sprintf("component %d", c+1))
 	}
 	return out
