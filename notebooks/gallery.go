@@ -155,6 +155,9 @@ func gallery(of func(*datasets.Dataset) *datasets.Dataset) []room {
 			{"lines", "Lines LinePlot", `display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Mark(2, 0.14, "0.14").Chart()`, func() (*display.Chart, error) {
 				return display.Lines("At distance 2, three kernels are all 0.14", "distance", "K", distances()...).Mark(2, 0.14, "0.14").Chart()
 			}},
+			{"mmd", "TwoSampleTest", "svmnb.MMD(datasets.Rows(flowers.X[50:75]), datasets.Rows(flowers.X[100:125])).MustTest().Chart()", func() (*display.Chart, error) {
+				return svmnb.MMD(datasets.Rows(flowers.X[50:75]), datasets.Rows(flowers.X[100:125])).MustTest().Chart()
+			}},
 			{"images", "Images", "display.Images(digits, 8, 8).Chart()", func() (*display.Chart, error) { return display.Images(digits, 8, 8).Chart() }},
 		}},
 		{"Classifiers", "`fit` is `svmnb.Classify(datasets.Moons(120, 0.2, 42)).Kernel(kernels.RBF(1.2)).C(2).MustFit()`. `cancer` is a fit of 30 features, and `straight` one of the same features with the linear kernel. `iris` and `petals` are fits of three classes, with four features and with two. `rings` is a fit of three kernel principal components, `selection.Pipe(transform.KernelPCA(kernels.RBF(2), 3), svmnb.Classify(datasets.Circles(120, 0.05, 1))).MustFit()`.", []exhibit{
