@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/svmnb/svmnb/svmnb/static"
@@ -35,10 +36,7 @@ func chapterOf(ctx context.Context, file string, all []string) (*chapter, error)
 	}
 	// Checks are for a notebook that runs.
 	nb.cells = slices.DeleteFunc(nb.cells, func(c *cell) bool { return c.kind() == "code" && c.checks() != "" })
-	if _, _, err := fillFigures(ctx, nb, static.Options{}); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	if err := fillPanels(ctx, nb); err != nil {
+	if err := fillPrinted(ctx, nb); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	name := strings.TrimSuffix(filepath.Base(file), ".ipynb")
@@ -62,33 +60,87 @@ func chapterOf(ctx context.Context, file string, all []string) (*chapter, error)
 		c.title = name
 	}
 	c.body, _, err = renderNotebook(md, nb, filepath.Dir(file))
+	c.body = briefTexts(hangingCode(c.body))
 	return c, err
 }
 
-// panelWidth is the width of a chart in pixels if two are side by side on a page.
-const panelWidth = 340
+// briefTexts marks the texts after headings that take one line.
+func briefTexts(page string) string {
+	return headed.ReplaceAllStringFunc(page, func(s string) string {
+		m := headed.FindStringSubmatch(s)
+		if bare := html.UnescapeString(tag.ReplaceAllString(m[2], "")); len([]rune(bare)) > 90 {
+			return s
+		}
+		return m[1] + `<p class="brief">` + m[2] + "</p>"
+	})
+}
 
-// fillPanels draws the charts that are side by side anew. Pictures for the width of a page would
-// be so small in half of it that their letters cannot be read.
-func fillPanels(ctx context.Context, nb *notebook) error {
+// headed matches a paragraph after a heading.
+var headed = regexp.MustCompile(`(?s)(</h[1-4]>\s*)<p>(.*?)</p>`)
+
+// These are widths of charts in pixels, of which a page has about 850 (book.css). So the letters of all charts
+// have the same size. A chart of half that width has a layout that is not high, so that it rarely leaves the foot of
+// a page empty.
+const (
+	panelWidth = 410 // of two that are side by side
+	chartWidth = 515
+	highWidth  = 420 // of a chart that would be higher than 500 pixels
+	wideWidth  = 845 // of a chart with several panels or many columns
+)
+
+// fillPrinted draws the charts of a notebook for print, and leaves out what needs an engine.
+func fillPrinted(ctx context.Context, nb *notebook) error {
 	for i, c := range codeCells(nb) {
 		outputs, _ := c.raw["outputs"].([]any)
-		for _, out := range outputs {
+		all, err := c.outputs()
+		if err != nil {
+			return fmt.Errorf("code cell %d: %w", i+1, err)
+		}
+		still := withoutLiving(slices.Clone(all))
+		var shown []any
+		for k, out := range outputs {
+			if !slices.Contains(still, all[k]) {
+				continue
+			}
+			shown = append(shown, out)
 			raw, _ := out.(map[string]any)
 			data, _ := raw["data"].(map[string]any)
 			text := joined(data["text/html"])
-			if !strings.Contains(text, "grid-template-columns") {
-				continue
+			width := chartWidth
+			switch {
+			case strings.Contains(text, "grid-template-columns"):
+				width = panelWidth
+			case severalGrids.MatchString(text) || columnsOf(text) >= manyColumns:
+				width = wideWidth
 			}
-			filled, _, err := static.Fill(ctx, text, static.Options{Width: panelWidth})
+			filled, n, err := static.Fill(ctx, text, static.Options{Width: width})
+			if m := pictureSize.FindStringSubmatch(filled); err == nil && m != nil && tooHigh(m[1]) {
+				filled, n, err = static.Fill(ctx, text, static.Options{Width: highWidth})
+			}
 			if err != nil {
 				return fmt.Errorf("code cell %d: %w", i+1, err)
 			}
-			data["text/html"] = lines(filled)
+			if n > 0 {
+				data["text/html"] = lines(filled)
+			}
+		}
+		if len(shown) < len(outputs) {
+			c.raw["outputs"] = shown
 		}
 	}
 	return nil
 }
+
+func tooHigh(pixels string) bool {
+	n, err := strconv.Atoi(pixels)
+	return err == nil && n > 500
+}
+
+// pictureSize matches the height of the picture of a chart.
+var pictureSize = regexp.MustCompile(fmt.Sprintf(`<img width="%d" height="(\d+)"`, chartWidth))
+
+// severalGrids matches the option of a chart with several panels.
+var severalGrids = regexp.MustCompile(`"grid":\[\{[^{}]*\},`)
 
 // opening returns the title page and the contents of a book.
 func opening(title string, chapters []*chapter) string {

@@ -2,9 +2,11 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -20,7 +22,7 @@ func bookOf(t *testing.T) []*chapter {
 		return &notebook{raw: map[string]any{"nbformat": 4, "nbformat_minor": 5, "metadata": map[string]any{}, "cells": list}}
 	}
 	one := notebookOf(
-		prose("# One\n\nSee [there](two.ipynb#The-end), [all of it](two.ipynb), [here](#Below), [elsewhere](other.ipynb) and [the source](https://go.dev/a.ipynb).\n\n## Below\n\n$x^2$"),
+		prose("# One\n\nSee [there](two.ipynb#The-end), [all of it](two.ipynb), [here](#Below), [elsewhere](other.ipynb) and [the source](https://go.dev/a.ipynb).\n\n## Below\n\nSoon.\n\n$x^2$"),
 		code("x := 1 // kept").cells[0],
 		code("%% check 1.1\nlab.Check(\"1.1\") // left out").cells[0],
 	)
@@ -47,13 +49,58 @@ func bookOf(t *testing.T) []*chapter {
 func TestChapters(t *testing.T) {
 	chapters := bookOf(t)
 	page := chapters[0].article() + chapters[1].article()
-	for _, want := range []string{`href="#two-The-end"`, `id="two-The-end"`, `href="#two"`, `<article id="two">`, `href="#one-Below"`, `id="one-Below"`, `href="other.ipynb"`, `href="https://go.dev/a.ipynb"`, "kept"} {
+	for _, want := range []string{`href="#two-The-end"`, `id="two-The-end"`, `href="#two"`, `<article id="two">`, `href="#one-Below"`, `id="one-Below"`, `href="other.ipynb"`, `href="https://go.dev/a.ipynb"`, `<p class="brief">Soon.</p>`, "kept"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("there is no %s in\n%s", want, page)
 		}
 	}
 	if strings.Contains(page, "left out") {
 		t.Error("the check is in the book")
+	}
+}
+
+// Short code stays whole on a page. Longer code is broken between statements, and not near its ends.
+func TestStays(t *testing.T) {
+	long := strings.Split(strings.TrimSpace(strings.Repeat("x\n", 6)+"// f is a function.\nfunc f() {\n"+strings.Repeat("\ty\n", 6)+"}\n\n"+strings.Repeat("z\n", 6)), "\n")
+	for _, test := range []struct {
+		name  string
+		lines []string
+		code  bool
+		free  []int // lines after which a page may end
+	}{
+		{"short code", []string{"a", "b", "c"}, true, []int{2}},
+		{"long code", long, true, []int{15, 21}},
+		{"long code without blank lines", slices.Concat(long[:15], long[16:]), true, []int{4, 5, 14, 15, 20}},
+		{"much printed", long, false, []int{4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 21}},
+	} {
+		var free []int
+		for i := range test.lines {
+			if !staysWithNext(test.lines, i, test.code) {
+				free = append(free, i)
+			}
+		}
+		if !slices.Equal(free, test.free) {
+			t.Errorf("%s: a page may end after %v of the lines %q, want %v", test.name, free, test.lines, test.free)
+		}
+	}
+}
+
+// Printed charts have a width for which their letters have the same size, and a living figure is left out.
+func TestFillPrinted(t *testing.T) {
+	nb, err := readNotebook("09-kernels.ipynb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nb.cells = slices.DeleteFunc(nb.cells, func(c *cell) bool { return c.kind() != "code" || !strings.Contains(c.source(), "play.Explore") })
+	if err := fillPrinted(t.Context(), nb); err != nil {
+		t.Fatal(err)
+	}
+	page, _, err := renderNotebook(newMarkdown(), nb, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(page, fmt.Sprintf(`<img width="%d"`, wideWidth)); n != 1 || strings.Contains(page, "svmnb-figure") || strings.Contains(page, "Classify(ds)") {
+		t.Errorf("%d charts of %d pixels in\n%.2000s", n, wideWidth, page)
 	}
 }
 

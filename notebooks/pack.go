@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"html"
 	"math"
 	"regexp"
 	"slices"
@@ -288,17 +289,20 @@ func (d *deck) write(s *slide, blocks []*block) {
 }
 
 // hangingCode makes each line of code and of printed text an element. If it is broken, what follows is
-// indented more than its beginning.
+// indented more than its beginning. On paper, the next line stays with one that stays.
 func hangingCode(page string) string {
 	return preElement.ReplaceAllStringFunc(page, func(pre string) string {
 		m := preElement.FindStringSubmatch(pre)
 		var b strings.Builder
 		var open []string // elements that go on in the next line
-		rest := strings.TrimSuffix(m[2], "\n")
-		for line := range strings.Lines(rest) {
-			bare := tag.ReplaceAllString(line, "")
+		list := slices.Collect(strings.Lines(strings.TrimSuffix(m[2], "\n")))
+		bare := make([]string, len(list))
+		for i, line := range list {
+			bare[i] = html.UnescapeString(tag.ReplaceAllString(line, ""))
+		}
+		for i, line := range list {
 			deep := 0
-			for _, r := range bare {
+			for _, r := range bare[i] {
 				if r == '\t' {
 					deep += 4 - deep%4
 				} else if r == ' ' {
@@ -307,7 +311,11 @@ func hangingCode(page string) string {
 					break
 				}
 			}
-			fmt.Fprintf(&b, "<span class=\"hang\" style=\"--deep:%dch\">%s", deep+4, strings.Join(open, ""))
+			class := "hang"
+			if staysWithNext(bare, i, strings.Contains(m[1], "code")) {
+				class = "hang stay"
+			}
+			fmt.Fprintf(&b, "<span class=\"%s\" style=\"--deep:%dch\">%s", class, deep+4, strings.Join(open, ""))
 			for _, t := range tag.FindAllString(line, -1) {
 				if strings.HasPrefix(t, "</") {
 					open = open[:max(0, len(open)-1)]
@@ -325,6 +333,34 @@ func hangingCode(page string) string {
 		return m[1] + b.String() + m[3]
 	})
 }
+
+// staysWithNext reports whether the next line should be on the same page as line i. Short code and short printed
+// text are whole. Longer code is broken at blank lines, and between statements that are not indented if no blank line
+// is near.
+func staysWithNext(list []string, i int, code bool) bool {
+	const short, whole, ends = 14, 20, 5
+	switch {
+	case i+1 == len(list):
+		return false
+	case len(list) <= short, i+1 < ends, len(list)-i-1 < ends:
+		return true
+	case !code:
+		return false
+	case blank(list[i]):
+		return false
+	}
+	from, to := i, i
+	for from > 0 && !blank(list[from-1]) {
+		from--
+	}
+	for to < len(list) && !blank(list[to]) {
+		to++
+	}
+	next := list[i+1]
+	return to-from <= whole || blank(next) || strings.ContainsAny(next[:1], " \t})") || strings.HasPrefix(list[i], "//") || strings.HasPrefix(list[i], "%%")
+}
+
+func blank(line string) bool { return strings.TrimSpace(line) == "" }
 
 // preElement matches code and printed text.
 var preElement = regexp.MustCompile(`(?s)(<pre\b[^>]*>(?:<code[^>]*>)?)(.*?)((?:</code>)?</pre>)`)
