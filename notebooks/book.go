@@ -84,7 +84,7 @@ var headed = regexp.MustCompile(`(?s)(</h[1-4]>\s*)<p>(.*?)</p>`)
 const (
 	panelWidth = 410 // of two that are side by side
 	chartWidth = 515
-	highWidth  = 420 // of a chart that would be higher than 500 pixels
+	highWidth  = 370 // of a chart that would be higher than 500 pixels
 	wideWidth  = 845 // of a chart with several panels or many columns
 )
 
