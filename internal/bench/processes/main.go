@@ -8,7 +8,8 @@
 //	SVMNB_DATA=FOLDER go run ./internal/bench/processes -data kin40k
 //
 // learns a Matérn 3/2 kernel with a length for each feature from nine tenths of the points in the
-// file uci/kin40k.csv.gz of the folder, whose last column is the target, and predicts the rest.
+// file uci/kin40k.csv.gz of the folder, whose last column is the target, and predicts the rest. With
+// -fixed it learns nothing.
 //
 //	go run ./internal/bench/processes -exact 50000
 //
@@ -55,13 +56,14 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "of the tenth of the data that is predicted")
 	rows := flag.Int("rows", 0, "so many points of the data only; 0 for all")
 	factor := flag.Float64("factor", 8, "GB that a factor for the variances may take")
+	fixed := flag.Bool("fixed", false, "do not learn from the data: take Matern32(2) and noise of variance 0.01")
 	exact := flag.Int("exact", 0, "points of an exact process by conjugate gradients")
 	flag.Parse()
 	switch {
 	case *neighbours > 0:
 		return spatial(ctx, *n, *neighbours, *learn, *reference)
 	case *data != "":
-		return learned(ctx, *data, *rows, *seed, *factor)
+		return learned(ctx, *data, *rows, *seed, *factor, *fixed)
 	case *exact > 0:
 		return solved(ctx, *exact)
 	}
@@ -173,7 +175,7 @@ func spatial(ctx context.Context, n, m int, learn bool, exact int) error {
 }
 
 // learned learns from nine tenths of the data and predicts the rest.
-func learned(ctx context.Context, name string, rows int, seed uint64, factor float64) error {
+func learned(ctx context.Context, name string, rows int, seed uint64, factor float64, fixed bool) error {
 	all, err := read(name)
 	if err != nil {
 		return err
@@ -185,6 +187,9 @@ func learned(ctx context.Context, name string, rows int, seed uint64, factor flo
 	cut := len(order) * 9 / 10
 	train, test := standardised(all.Select(order[:cut]), all.Select(order[cut:]))
 	at := clock(time.Now())
+	if fixed {
+		return solvedFor(ctx, &at, gp.Regress(train).ZeroMean().Kernel(kernels.Matern32(2)), test)
+	}
 	lengths := make([]float64, train.D())
 	for i := range lengths {
 		lengths[i] = math.Sqrt(float64(train.D()))
@@ -246,15 +251,17 @@ func solved(ctx context.Context, n int) error {
 	}
 	all := datasets.New(x, y)
 	at := clock(time.Now())
-	p := gp.Regress(all.Select(upTo(0, n))).Kernel(kernels.Scale(1, kernels.Matern32(2))).NoiseVariance(0.01).
-		Using(linear.CG{Rank: linear.AutoRank}).Stop(linear.Residual{Rel: 0.01})
-	fit, err := p.Fit(ctx)
+	return solvedFor(ctx, &at, gp.Regress(all.Select(upTo(0, n))).Kernel(kernels.Scale(1, kernels.Matern32(2))), all.Select(upTo(n, n+1000)))
+}
+
+// solvedFor solves by conjugate gradients to a residual of 0.01 ‖y‖, and predicts the test points.
+func solvedFor(ctx context.Context, at *clock, p gp.Process, test *datasets.Dataset) error {
+	fit, err := p.NoiseVariance(0.01).Using(linear.CG{Rank: linear.AutoRank}).Stop(linear.Residual{Rel: 0.01}).Fit(ctx)
 	if err != nil {
 		return err
 	}
 	c := fit.Certificate
-	at.say("%d points: %s, %v after %d iterations, %.3g kernel values; %.6g ≤ y'A⁻¹y ≤ %.6g", n, fit.Method, fit.Status, fit.Iterations, float64(fit.Evaluations), c.Lower, c.Upper)
-	test := all.Select(upTo(n, n+1000))
+	at.say("%d points: %s, %v after %d iterations, %.3g kernel values; %.6g ≤ y'A⁻¹y ≤ %.6g", len(fit.Alpha), fit.Method, fit.Status, fit.Iterations, float64(fit.Evaluations), c.Lower, c.Upper)
 	means, err := fit.Predict(test)
 	if err != nil {
 		return err
