@@ -1,3 +1,5 @@
+const ROUNDS = 40; // parts of a run, of limits.rest each, after which a figure gives up
+
 class Figure extends w.HTMLElement {
   connectedCallback() {
     if (this.shadowRoot) return;
@@ -270,7 +272,7 @@ class Figure extends w.HTMLElement {
       this.take(a);
       if (this.log) this.log.push({ since: asked.since, drawn: w.performance.now(), hurry: asked.hurry });
       if (!hurry && asked === this.asked && !a.error) {
-        if (!a.converged && ++this.rounds < 40) this.ask(false, true);
+        if (!a.converged && ++this.rounds < ROUNDS) this.ask(false, true);
         else this.rest();
       }
     });
@@ -278,10 +280,11 @@ class Figure extends w.HTMLElement {
   rested() { return this.answer && !this.answer.hurry && this.answer.n === this.state.points.length; }
   take(a, still) {
     if (this.early) {
+      this.heir = this.contains(document.activeElement); // what has the focus goes, and the first point takes it
       this.early.remove();
       this.early = null;
       this.all.className = '';
-      if (this.contains(document.activeElement) && this.dots && this.dots.length) this.focusPoint(0);
+      this.inherit();
     }
     if (a.error) {
       this.hint.textContent = a.error.replace(/^[a-z]+: /, '');
@@ -301,9 +304,15 @@ class Figure extends w.HTMLElement {
     this.draw();
     this.draws++;
   }
+  inherit() {
+    if (!this.heir || this.early || !this.dots || !this.dots.length) return;
+    this.heir = false;
+    this.focusPoint(0);
+  }
   rest() { // the picture is final: say so, and write the state into the address
     const st = this.state;
     if (st.moment >= 0 && this.best && st.moment >= this.best.count - 1 && !this.playing) st.moment = -1;
+    if (!this.answer.converged) this.words();
     this.dots.forEach((g, i) => this.label(i));
     this.said.textContent = this.title_.textContent + '. ' + this.proof.textContent;
     this.share();
@@ -380,10 +389,10 @@ class Figure extends w.HTMLElement {
       return say('iteration ' + a.iterations + ', gap ' + num(a.gap, 3) + ', largest KKT violation ' + num(a.maxkkt, 3));
     }
     if (s.scheme && s.scheme !== 'joint') {
-      say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : 'Still training: ', true);
+      say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : this.rounds < ROUNDS ? 'Still training: ' : 'Stopped before its end; another solver may be faster: ', true);
       return say('the gaps of ' + several(a.machines, 'machine') + ' are ' + num(a.gap, 3) + ' together; relative to 1 + primal the worst is ' + num(100 * a.relgap, 2) + ' % · KKT violation ' + num(a.maxkkt, 2) + ' · ' + several(a.iterations, 'iteration') + ' · ' + a.millis.toFixed(1) + ' ms');
     }
-    say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : 'Still training: ', true);
+    say(a.hurry ? 'While you drag: ' : a.converged ? 'Certificate: ' : this.rounds < ROUNDS ? 'Still training: ' : 'Stopped before its end; another solver may be faster: ', true);
     // The optimum lies between the dual and the primal objective.
     const share = a.primal * a.dual > 0 ? 100 * a.gap / Math.min(Math.abs(a.primal), Math.abs(a.dual)) : NaN;
     say('gap ' + num(a.gap, 3) + (share < 100 ? ', so the objective is at most ' + num(share, 2) + ' % from its optimum' : '') + ' · KKT violation ' + num(a.maxkkt, 2) + ' · ' + several(a.iterations, 'iteration') + ' · ' + a.millis.toFixed(1) + ' ms');

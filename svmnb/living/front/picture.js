@@ -137,13 +137,17 @@ const Picture = {
   },
   picture() { // the whole figure as SVG
     const pen = svgPen(), c = this.colours;
-    pen.text(12, 20, this.heading(), c.ink, 15, 'start');
-    pen.text(12, 38, this.setting(), c.soft, 12, 'start');
+    this.above(pen);
     pen.below(46, () => {
       this.scene(pen);
       this.pointsWith(pen);
     });
     return pen.svg(this.width, this.height + 46, this.heading() + '. ' + this.setting(), c.page);
+  },
+  above(pen) { // the two lines above the picture, as large as there is room for them
+    const size = (text, most) => +Math.max(8, Math.min(most, (this.width - 24) / (0.53 * text.length))).toFixed(1);
+    pen.text(12, 20, this.heading(), this.colours.ink, size(this.heading(), 15), 'start');
+    pen.text(12, 38, this.setting(), this.colours.soft, size(this.setting(), 12), 'start');
   },
   pointsWith(pen) {
     const c = this.colours, r = this.radius(), known = this.answer && this.answer.n === this.state.points.length;

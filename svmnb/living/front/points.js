@@ -23,6 +23,7 @@ const Points = {
     });
     this.state.points.forEach((p, i) => this.put(i));
     if (focused >= 0 && this.dots.length) this.focusPoint(Math.min(focused, this.dots.length - 1));
+    this.inherit();
   },
   put(i) {
     const p = this.state.points[i], c = this.to(p.x, this.vertical(p));

@@ -8,8 +8,7 @@ const Takeaway = {
     ctx.scale(k, k);
     ctx.fillStyle = this.colours.page;
     ctx.fillRect(0, 0, this.width, this.height + 46);
-    pen.text(12, 20, this.heading(), this.colours.ink, 15, 'start');
-    pen.text(12, 38, this.setting(), this.colours.soft, 12, 'start');
+    this.above(pen);
     ctx.translate(0, 46);
     this.scene(pen);
     this.pointsWith(pen);
@@ -33,7 +32,10 @@ const Takeaway = {
     const box = make(this.beside, 'div', { class: 'pinned' }), text = this.title_.textContent + '. ' + this.sub.textContent;
     this.beside.hidden = false;
     this.resize(); // both get one size
-    make(box, 'img', { src: 'data:image/svg+xml,' + encodeURIComponent(this.picture()), alt: text });
+    const img = make(box, 'img', { alt: text }), state = address(this.state), show = () => { img.src = 'data:image/svg+xml,' + encodeURIComponent(this.picture()); };
+    show();
+    // In the new size the picture shows another part of the plane, which comes with the next answer.
+    if (this.busy()) this.addEventListener('svmnb-rest', () => { if (address(this.state) === state) show(); }, { once: true });
     make(box, 'p', {}, this.proof.textContent);
     this.button(box, 'Remove', 'Remove this picture', () => {
       box.remove();
