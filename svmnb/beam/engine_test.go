@@ -314,26 +314,33 @@ func TestFlink(t *testing.T) {
 	})
 }
 
-// startSpark starts the job server for Spark with four slots, each of which tries a task four times.
-func startSpark(t testing.TB) jobServer {
-	return startJava(t, "SVMNB_SPARK", "spark", "org.apache.beam.runners.spark.SparkJobServerDriver", "--spark-master-url", "local[4,4]")
+// startSpark starts the job server for Spark.
+func startSpark(t testing.TB, master string) jobServer {
+	return startJava(t, "SVMNB_SPARK", "spark", "org.apache.beam.runners.spark.SparkJobServerDriver", "--spark-master-url", master)
 }
 
-// On Spark, all results are those of this process.
+// On Spark, all results are those of this process, whatever happens to workers.
 func TestSpark(t *testing.T) {
 	t.Parallel()
-	s := startSpark(t)
+	s := startSpark(t, "local[4]")
 	r := Runner{Endpoint: s.address, Processes: 2, Parallelism: 4}
 	t.Run("results", func(t *testing.T) { on(t, r) })
-	t.Run("killed worker", func(t *testing.T) {
-		if again := onKilled(t, r); again != 0 {
-			t.Errorf("%d pieces were submitted again, although Spark retries", again)
+	t.Run("killed worker", func(t *testing.T) { // the missing pieces are submitted again
+		if again := onKilled(t, r); again == 0 {
+			t.Error("no piece was submitted again")
 		}
 	})
 	t.Run("poison", func(t *testing.T) {
 		r := r
 		r.Tries = 2
 		onPoisoned(t, r)
+	})
+	t.Run("retries of Spark", func(t *testing.T) {
+		r := r
+		r.Endpoint = startSpark(t, "local[4,4]").address // a task is tried four times
+		if again := onKilled(t, r); again != 0 {
+			t.Errorf("%d pieces were submitted again, although Spark retries", again)
+		}
 	})
 }
 
