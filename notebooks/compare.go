@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -72,7 +73,7 @@ func (r rules) compare(want, got *notebook) ([]difference, error) {
 	if len(w) != len(g) {
 		return nil, fmt.Errorf("%d code cells against %d", len(w), len(g))
 	}
-	var brought [2][]string
+	brought := [2]map[string]int{{}, {}} // the drawing libraries, each with the first cell that brings it
 	for i := range w {
 		a, err := w[i].outputs()
 		if err != nil {
@@ -86,13 +87,35 @@ func (r rules) compare(want, got *notebook) ([]difference, error) {
 			d.cell, d.source = i+1, w[i].source()
 			diffs = append(diffs, d)
 		}
-		brought[0], brought[1] = append(brought[0], libraries(a)...), append(brought[1], libraries(b)...)
+		for side, outs := range [][]*output{a, b} {
+			for _, name := range libraries(outs) {
+				if _, known := brought[side][name]; !known {
+					brought[side][name] = i
+				}
+			}
+		}
 	}
-	a, b := distinct(brought[0]), distinct(brought[1])
-	if !slices.Equal(a, b) {
-		diffs = append(diffs, difference{cell: 1, where: "the drawing library of the notebook", want: fmt.Sprint(a), got: fmt.Sprint(b), source: w[0].source()})
+	if i, differ := otherLibrary(brought[0], brought[1]); differ && !slices.ContainsFunc(diffs, func(d difference) bool { return d.cell == i+1 }) {
+		version := func(names map[string]int) string { return strings.Join(slices.Sorted(maps.Keys(names)), ", ") }
+		diffs = append(diffs, difference{cell: i + 1, where: "the drawing library, which this cell brings for all charts",
+			want: cmp.Or(version(brought[0]), "nothing"), got: cmp.Or(version(brought[1]), "nothing"), source: w[i].source()})
 	}
 	return diffs, nil
+}
+
+// otherLibrary returns the first cell that brings a drawing library which the other notebook does
+// not have.
+func otherLibrary(want, got map[string]int) (cell int, differ bool) {
+	cell = math.MaxInt
+	for k, names := range []map[string]int{want, got} {
+		other := []map[string]int{got, want}[k]
+		for name, i := range names {
+			if _, both := other[name]; !both {
+				cell = min(cell, i)
+			}
+		}
+	}
+	return cell, cell < math.MaxInt
 }
 
 // cutLibraries removes the drawing libraries from an output, and returns their scripts. It
@@ -125,8 +148,6 @@ func libraries(outs []*output) (names []string) {
 	}
 	return names
 }
-
-func distinct(list []string) []string { return slices.Compact(slices.Sorted(slices.Values(list))) }
 
 // keep replaces the outputs of got by those of want where they count as the same, so that a
 // committed notebook changes only where a reader would see it.

@@ -139,6 +139,76 @@ func TestCompareNotebooks(t *testing.T) {
 	}
 }
 
+// A difference names the cell whose outputs differ, and no other one, also where the drawing
+// library is in the outputs that were changed.
+func TestDifferencesNameTheirCell(t *testing.T) {
+	html, library := chartHTML(t, bars("first", 1, 2, 3), bars("second", 3))
+	book := func() *notebook {
+		nb := code("import \"fmt\"", "// f is declared.\nfunc f() int { return 1 }", "%%\nfmt.Println(f())", "%%\nfirst()", "%%\nsecond()")
+		show := func(html string) []*output {
+			return []*output{{kind: "display_data", data: map[string]any{"text/html": html}}}
+		}
+		nb.cells[2].setOutputs([]*output{{kind: "stream", name: "stdout", text: "1\n"}}, 3)
+		nb.cells[3].setOutputs(show(html[0]+library), 4)
+		nb.cells[4].setOutputs(show(html[1]), 5)
+		return nb
+	}
+	change := func(of *notebook, cell int, from, to string) {
+		outs, err := of.cells[cell].outputs()
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, _ := outs[0].data["text/html"].(string)
+		if after := strings.Replace(before, from, to, 1); after != before {
+			outs[0].data["text/html"] = after
+			of.cells[cell].setOutputs(outs, 1)
+			return
+		}
+		t.Fatalf("cell %d does not contain %q", cell, from)
+	}
+	for _, test := range []struct {
+		name   string
+		change func(want, got *notebook)
+		report []string // the beginning of each difference
+	}{
+		{"a printed number was altered", func(want, _ *notebook) {
+			want.cells[2].setOutputs([]*output{{kind: "stream", name: "stdout", text: "2\n"}}, 3)
+		}, []string{"code cell 3 (fmt.Println(f())), stdout:"}},
+		{"a declaration that a later cell prints was altered", func(want, got *notebook) {
+			for _, nb := range []*notebook{want, got} {
+				nb.cells[1].raw["source"] = "func f() int { return 7 }"
+			}
+			got.cells[2].setOutputs([]*output{{kind: "stream", name: "stdout", text: "7\n"}}, 3)
+		}, []string{"code cell 3 (fmt.Println(f())), stdout:"}},
+		{"the output with the library was deleted", func(want, _ *notebook) { want.cells[3].setOutputs(nil, 4) },
+			[]string{"code cell 4 (first()), output 1:"}},
+		{"the cell with the library shows nothing any more", func(_, got *notebook) { got.cells[3].setOutputs(nil, 4) },
+			[]string{"code cell 4 (first()), output 1:"}},
+		{"an output without the library was deleted", func(want, _ *notebook) { want.cells[4].setOutputs(nil, 5) },
+			[]string{"code cell 5 (second()), output 1:"}},
+		{"the library was altered", func(want, _ *notebook) { change(want, 3, "'use strict'", "'use  strict'") },
+			[]string{"code cell 4 (first()), the drawing library, which this cell brings for all charts:"}},
+		{"a later cell brings another library", func(_, got *notebook) {
+			outs, _ := got.cells[4].outputs()
+			outs[0].data["text/html"] = html[1] + strings.Replace(library, "'use strict'", "'use  strict'", 1)
+			got.cells[4].setOutputs(outs, 5)
+		}, []string{"code cell 5 (second()), the drawing library"}},
+	} {
+		want, got := book(), book()
+		test.change(want, got)
+		diffs, err := standard.compare(want, got)
+		if err != nil || len(diffs) != len(test.report) {
+			t.Errorf("%s: %v, %v", test.name, diffs, err)
+			continue
+		}
+		for i, d := range diffs {
+			if !strings.HasPrefix(d.String(), test.report[i]) {
+				t.Errorf("%s: the report is %q, want %q", test.name, d, test.report[i])
+			}
+		}
+	}
+}
+
 func TestDifferencesAreReadable(t *testing.T) {
 	long := strings.Repeat("x", 100000)
 	a, b, differ := rules{}.text(long+"left"+long, long+"right"+long)

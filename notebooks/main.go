@@ -423,7 +423,8 @@ func (s *session) test(ctx context.Context, k *kernel, file string, r rules, sol
 		for _, d := range diffs {
 			problems = append(problems, d.String())
 		}
-		problems = append(problems, "If the new outputs are right: go run ./notebooks run -inplace "+file)
+		problems = append(problems, "If the new outputs are right, store them: go run ./notebooks run -inplace "+file,
+			"If not, look at these cells, and at the cells above and the code of the library that they use.")
 	}
 	problems = append(problems, vacuous(got)...)
 	if solutions {
