@@ -67,7 +67,7 @@ func functions(v reflect.Value, found map[string]bool) {
 var named = []string{"name", "text", "subtext", "data", "names", "classes", "target", "metric"}
 
 // harmless returns the JSON of an option with all texts safe to show: a text that is not in
-// code loses the mark of a function, each text is cleaned, and names are shortened.
+// code loses the mark of a function, each text is cleaned, and names and subtitles are shortened.
 func harmless(option []byte, code map[string]bool) []byte {
 	var out []byte
 	from, key := 0, "" // end of what is copied already, and the latest key
@@ -96,7 +96,11 @@ func harmless(option []byte, code map[string]bool) []byte {
 		}
 		text = words.Clean(text)
 		if isName {
-			text = words.Cut(text, words.Most)
+			most := words.Most
+			if key == "subtext" { // a sentence with names in it, which breaks into lines
+				most *= 4
+			}
+			text = words.Cut(text, most)
 		}
 		if strings.HasPrefix(text, mark) {
 			text = noWidth + text

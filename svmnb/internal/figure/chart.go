@@ -63,7 +63,7 @@ func newChart(title, subtitle, alt string, extra object) *Chart {
 // as in [Chart].
 func New(title, subtitle string, extra map[string]any) *Chart {
 	c := newChart(title, subtitle, strings.TrimSuffix(title+". "+subtitle, ". ")+".", object{
-		"toolbox": toolbox("figure", object{}), "grid": object{}, "svm": object{"layout": marksJS.cut("oneGrid")},
+		"toolbox": toolbox("figure", object{}), "grid": object{}, "svm": object{"layout": oneGrid(nil)},
 	})
 	merge(c.Extra, extra)
 	return c

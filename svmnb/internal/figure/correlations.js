@@ -10,7 +10,7 @@ function cell(p, api) {
 		text = text.replace('0.', '.');
 		font = Math.min(10, s[1] * 0.6, 1.5 * s[0] / 4);
 	}
-	if (font < 7) return rect;
+	if (font < 8.5) return rect;
 	return { type: 'group', children: [rect, { type: 'text', silent: true, x: c[0], y: c[1],
 		style: { text: text, fill: svm.on(colour), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
 }

@@ -55,7 +55,7 @@ func Curve(d CurveData) (*Chart, error) {
 	round := rounding(low, high)
 	p := plot{name: "search", about: fmt.Sprintf("The %s along %s.", d.Metric, d.Name), tip: curvesJS.cut("tip"), grid: object{},
 		svm: object{"x": xs, "mean": rounded(mean, all, round), "lower": rounded(lower, all, round), "upper": rounded(upper, all, round),
-			"name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}}
+			"name": d.Name, "metric": d.Metric, "unit": unit}}
 	x := axis{"type": "value", "splitLine": object{"show": false}, "scale": true, "axisLine": object{"show": true, "onZero": false}, "axisTick": object{"show": true}}.
 		named(d.Name, 28).label(object{"hideOverlap": true, "formatter": marksJS.cut("number")})
 	if d.Log {

@@ -47,7 +47,7 @@ func Dependence(d DependenceData) (*Chart, error) {
 	y, bottom, top := lineAxis(d.Measure, false, [2]float64{math.NaN(), math.NaN()}, 48, append(shown, d.Mean))
 	roundX, roundY := rounding(left, right), rounding(bottom, top)
 	p := plot{name: "lines", about: fmt.Sprintf("Lines of %s over %s, one for each point, and their mean.", d.Measure, d.Feature),
-		tip: linesJS.cut("tip"), along: true, grid: object{}, svm: object{"layout": marksJS.cut("oneGrid"), "x": d.Feature}}
+		tip: linesJS.cut("tip"), along: true, grid: object{}, svm: object{"x": d.Feature}}
 	p.panel(x.pointed(), y.set("gridIndex", 0))
 	var thin list
 	for _, row := range shown {

@@ -53,7 +53,7 @@ func Lines(d LinesData) (*Chart, error) {
 	}
 	y, bottom, top := lineAxis(d.Y, d.LogY, d.YRange, 48, ys)
 	roundX, roundY := lineRounding(d.LogX, left, right, d.XRange), lineRounding(d.LogY, bottom, top, d.YRange)
-	p := plot{name: "lines", tip: linesJS.cut("tip"), along: true, grid: object{}, svm: object{"layout": marksJS.cut("oneGrid"), "x": d.X}}
+	p := plot{name: "lines", tip: linesJS.cut("tip"), along: true, grid: object{}, svm: object{"x": d.X}}
 	p.panel(x.pointed(), y.set("gridIndex", 0))
 	listed := ""
 	for k, l := range d.Lines {

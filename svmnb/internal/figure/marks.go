@@ -2,6 +2,7 @@ package figure
 
 import (
 	"math"
+	"unicode/utf8"
 
 	"github.com/go-echarts/go-echarts/v2/types"
 )
@@ -234,6 +235,12 @@ func (p *plot) chart(title, subtitle string) *Chart {
 	if zoom == nil {
 		zoom = object{}
 	}
+	if p.svm == nil {
+		p.svm = object{}
+	}
+	if p.svm["layout"] == nil {
+		p.svm["layout"] = oneGrid(p.xs[0].(object))
+	}
 	o := object{"legend": object{"data": p.legend()}, "toolbox": toolbox(p.name, zoom), "tooltip": object{"trigger": trigger, "formatter": p.tip},
 		"xAxis": p.xs, "yAxis": p.ys, "series": p.series, "svm": p.svm}
 	if p.keys == nil {
@@ -251,6 +258,26 @@ func (p *plot) chart(title, subtitle string) *Chart {
 		alt += " " + subtitle + "."
 	}
 	return newChart(title, subtitle, alt, o)
+}
+
+// oneGrid is the layout of a figure of one panel with this x axis, or with one that is not known.
+// On a narrow page, a long number at the end of the axis needs more room at the right.
+func oneGrid(x object) types.FuncStr {
+	room := 14
+	if end, known := x["max"].(float64); known && labelled(x, end) {
+		room = max(room, int(math.Ceil(3.7*float64(utf8.RuneCountInString(number(end)))))+1)
+	}
+	return marksJS.cut("oneGrid", "right", room)
+}
+
+// labelled reports whether an axis may have a number at its end.
+func labelled(x object, end float64) bool {
+	label, _ := x["axisLabel"].(object)
+	if chosen, _ := label["customValues"].(list); len(chosen) > 0 {
+		last, _ := chosen[len(chosen)-1].(float64)
+		return last == end && label["formatter"] != marksJS.cut("decade") // powers of ten are short
+	}
+	return x["type"] == "value" && roundTo(end, 2) == end // others are at round numbers
 }
 
 // Around returns the range of feature j, widened so that no point lies at its ends.

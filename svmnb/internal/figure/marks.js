@@ -56,7 +56,7 @@ function tables() {
 // oneGrid is the layout of a figure of one panel.
 function oneGrid(w, top) {
 	var narrow = w < 520, height = narrow ? 280 : 430;
-	return { height: top + height + 52, option: { grid: { left: narrow ? 56 : 68, right: narrow ? 14 : 26, top: top, height: height },
+	return { height: top + height + 52, option: { grid: { left: narrow ? 56 : 68, right: narrow ? $right : 26, top: top, height: height },
 		series: (O.svm.sizes || []).map(function (s) { return { id: s[0], symbolSize: s[1] * (narrow ? 0.75 : 1) }; }) } };
 }
 

@@ -54,7 +54,7 @@ func Outputs(d OutputsData) (*Chart, error) {
 	xLow, xHigh := around(flat(d.X), d.Xs, 0.02)
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
 	xName := either(d.Feature, "x")
-	svm := object{"layout": marksJS.cut("oneGrid"), "x": rounded(d.Xs, keep, roundX), "names": d.Names}
+	svm := object{"x": rounded(d.Xs, keep, roundX), "names": d.Names}
 	p := plot{name: "outputs", about: fmt.Sprintf("Gaussian processes of %s over %s.", count(len(d.Names), "output", "outputs"), xName), tip: outputsJS.cut("tip"), grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, "outputs", 42).lines())
 	for o, name := range d.Names {

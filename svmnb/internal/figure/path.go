@@ -62,7 +62,7 @@ func Path(d PathData) (*Chart, error) {
 		drawnText = fmt.Sprintf("the %d points that change most", mostLines)
 	}
 	subtitle := sentence(d.Problem, drawnText, "αᵢ/C over C: linear in 1/C between breakpoints")
-	p := plot{name: "path", about: "Regularisation path.", tip: pathJS.cut("tip"), grid: object{}, svm: object{"points": order, "layout": marksJS.cut("oneGrid")}}
+	p := plot{name: "path", about: "Regularisation path.", tip: pathJS.cut("tip"), grid: object{}, svm: object{"points": order}}
 	p.panel(logBetween(d.C[0], d.C[end], "C"),
 		axis{"type": "value", "min": -0.03, "max": 1.03, "splitLine": object{"show": false}, "axisLine": object{"show": true, "onZero": false},
 			"axisTick": object{"show": true, "customValues": list{0, 0.25, 0.5, 0.75, 1}}}.named("αᵢ/C", 40).

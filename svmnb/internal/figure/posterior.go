@@ -115,7 +115,7 @@ func Posterior(d PosteriorData) (*Chart, error) {
 	yLow, yHigh := extent(all...)
 	yLow, yHigh = widen(yLow, yHigh, 0.05)
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
-	svm := object{"layout": marksJS.cut("oneGrid"), "x": rounded(d.Xs, keep, roundX), "target": target}
+	svm := object{"x": rounded(d.Xs, keep, roundX), "target": target}
 	for name, values := range columns {
 		round := roundY
 		if name == "sd" || name == "error" {

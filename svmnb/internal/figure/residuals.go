@@ -56,7 +56,6 @@ func Residuals(d ResidualsData) (*Chart, error) {
 		title = fmt.Sprintf("The 95 %% intervals of %d of %d mean residuals do not contain 0; the standard deviation is %s", away, groups, numberTo(math.Sqrt(square), 3))
 	}
 	p, points, about := d.plot("residuals", "Residuals over predictions.", title, residual, d.Predicted, residual, low, high, below, above)
-	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "prediction of "+target, 28), valueAxis(0, below, above, "residual y − f", 48).lines())
 	p.add(line(list{list{low, 0}, list{high, 0}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
 	p.key("points")
@@ -124,7 +123,6 @@ func Predictions(d ResidualsData) (*Chart, error) {
 		title += fmt.Sprintf("; they explain %s %% of the variance", numberTo(100*d.R2, 3))
 	}
 	p, points, about := d.plot("predictions", "Predictions over true values.", title, residual, d.Truth, d.Predicted, low, high, low, high)
-	p.svm["layout"] = marksJS.cut("oneGrid")
 	p.panel(valueAxis(0, low, high, "true "+target, 28), valueAxis(0, low, high, "prediction of "+target, 42).lines())
 	p.add(line(list{list{low, low}, list{high, high}}).name("no error").bare().still().z(3).ink("@ink", 1.4), points)
 	p.key("points")

@@ -114,7 +114,7 @@ func TestScriptsCompute(t *testing.T) {
 		{"strips", marksJS.text("strips", "y", -1), `{x: [1, 2]}`, ``, `[[1,-1],[2,-1]]`},
 		{"strip", marksJS.text("strip") + `({dataIndex: 1, coordSys: box}, api).shape`, `{x: [1, 2, 4]}`, ``, `{"x":15,"y":0,"width":15,"height":100}`},
 		{"strip of no width", marksJS.text("strip") + `({dataIndex: 0, coordSys: box}, api)`, `{x: [-3, -2]}`, ``, `null`},
-		{"one grid", marksJS.text("oneGrid"), `{sizes: [["a", 8]]}`, `(400, 30)`, `{"height":362,"option":{"grid":{"left":56,"right":14,"top":30,"height":280},"series":[{"id":"a","symbolSize":6}]}}`},
+		{"one grid", marksJS.text("oneGrid", "right", 14), `{sizes: [["a", 8]]}`, `(400, 30)`, `{"height":362,"option":{"grid":{"left":56,"right":14,"top":30,"height":280},"series":[{"id":"a","symbolSize":6}]}}`},
 		{"runs of shades", kktJS.text("cells"), `{cells: ["..aab", "a...."], edges: [0, 1, 2, 3, 4, 5]}`, ``, `[[2,0,4,0,2,3],[4,0,5,1,4,4],[0,1,1,0,0,0]]`},
 		{"violations at the end", kktJS.text("ends"), `{finals: [0.5, null, 2]}`, ``, `[[0.5,0],[2,2]]`},
 		{"cells of a class", workingsetsJS.text("cells", "cells", kktJS.text("cells"), "side", 1), `{cells: ["a", "a"], edges: [0, 1], up: [0, 1]}`, ``, `[[0,1,1,0,0,0]]`},

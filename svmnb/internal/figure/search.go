@@ -66,6 +66,10 @@ func Search(d SearchData) (*Chart, error) {
 	for _, text := range texts {
 		longest = max(longest, len([]rune(text)))
 	}
+	whole := 0 // longest of shares without decimals, for narrow cells
+	if d.Percent {
+		whole = len(fmt.Sprintf("%.0f", 100*high))
+	}
 	best := high
 	if d.Lower {
 		best = low
@@ -78,7 +82,7 @@ func Search(d SearchData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, d.Reduced, "the stronger the better, the frame is the chosen point")
 	p := plot{name: "search", about: fmt.Sprintf("Map of the %s over %s and %s.", d.Metric, d.Names[0], d.Names[1]), tip: searchJS.cut("tip"), grid: object{},
-		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "longest": longest, "texts": texts, "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
+		svm: object{"columns": len(d.Xs), "rows": len(d.Ys), "names": d.Names, "xs": column(d.Xs, 4), "ys": column(d.Ys, 4), "longest": longest, "whole": whole, "texts": texts, "metric": d.Metric, "unit": unit, "layout": searchJS.cut("layout"),
 			"strength": searchJS.cut("strength", "least", 0.04), "scale": ends(scale, low, high, d.Lower)}}
 	across := func(name string, values []float64) axis {
 		var labels []string

@@ -17,10 +17,15 @@ function scale(p, api) {
 function cell(p, api) {
 	var c = api.coord([api.value(0), api.value(1)]), s = api.size([1, 1]), gap = s[0] > 12 ? 1 : 0, share = api.value(3), chosen = api.value(5) === 1;
 	var strength = O.svm.strength(share);
-	var text = O.svm.texts[p.dataIndex], font = Math.min(13, s[1] * 0.6, 1.6 * s[0] / O.svm.longest); // all cells have the same size of text
+	// All cells have the same size of text. Where it could not be read, shares are rounded, and other numbers are left out.
+	var text = O.svm.texts[p.dataIndex], size = function (longest) { return Math.min(13, s[1] * 0.6, 1.6 * s[0] / longest); }, font = size(O.svm.longest);
+	if (font < 8.5 && O.svm.whole) {
+		text = String(Math.round(text));
+		font = size(O.svm.whole);
+	}
 	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
 		style: { fill: T('@neg*' + strength), stroke: chosen ? T('@ink') : null, lineWidth: chosen ? 3 : 0 }, z2: chosen ? 2 : 1 };
-	if (font < 7) return rect;
+	if (font < 8.5) return rect;
 	return { type: 'group', children: [rect, { type: 'text', silent: true, z2: 3, x: c[0], y: c[1],
 		style: { text: text, fill: svm.on('@neg*' + strength), fontSize: font, align: 'center', verticalAlign: 'middle' } }] };
 }

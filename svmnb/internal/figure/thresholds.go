@@ -44,7 +44,7 @@ func Thresholds(d ThresholdsData) (*Chart, error) {
 		ends = append(ends, l.Values)
 	}
 	keep := thin(d.At, rocStrips, ends...)
-	p := plot{name: "thresholds", about: "Measures over the threshold.", tip: thresholdsJS.cut("tip"), along: true, grid: object{}, svm: object{"scale": d.Scale, "layout": marksJS.cut("oneGrid")}}
+	p := plot{name: "thresholds", about: "Measures over the threshold.", tip: thresholdsJS.cut("tip"), along: true, grid: object{}, svm: object{"scale": d.Scale}}
 	for k, l := range d.Lines {
 		var data list
 		for _, i := range keep {

@@ -110,7 +110,7 @@ func Tube(d TubeData) (*Chart, error) {
 	roundX, roundY := rounding(xLow, xHigh), rounding(yLow, yHigh)
 	keep := thin(xs, curvePoints, fs, d.True)
 
-	svm := object{"layout": marksJS.cut("oneGrid"), "x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
+	svm := object{"x": rounded(xs, keep, roundX), "f": rounded(fs, keep, roundY),
 		"lower": rounded(lower, keep, roundY), "upper": rounded(upper, keep, roundY), "target": target, "one": d.X != nil}
 	p := plot{name: "tube", about: about, tip: tubeJS.cut("tip"), grid: list{object{}}, svm: svm}
 	p.panel(valueAxis(0, xLow, xHigh, xName, 28), valueAxis(0, yLow, yHigh, yName, 42).lines())

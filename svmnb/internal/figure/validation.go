@@ -67,7 +67,7 @@ func Validation(d ValidationData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, "bands: one standard error of the folds")
 
-	svm := object{"x": column(d.Xs, 6), "name": d.Name, "metric": d.Metric, "unit": unit, "layout": marksJS.cut("oneGrid")}
+	svm := object{"x": column(d.Xs, 6), "name": d.Name, "metric": d.Metric, "unit": unit}
 	p := plot{name: "validation", about: fmt.Sprintf("The %s on training points and on held-out points along %s.", d.Metric, d.Name), tip: validationJS.cut("tip"), grid: object{}, svm: svm}
 	var ends [][]float64
 	for k, s := range []struct {
