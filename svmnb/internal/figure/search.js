@@ -21,7 +21,7 @@ function cell(p, api) {
 	var text = O.svm.texts[p.dataIndex], size = function (longest) { return Math.min(13, s[1] * 0.6, 1.6 * s[0] / longest); }, font = size(O.svm.longest);
 	if (font < 8.5 && O.svm.whole) {
 		text = String(Math.round(text));
-		font = size(O.svm.whole);
+		font = Math.min(11, size(O.svm.whole));
 	}
 	var rect = { type: 'rect', shape: { x: c[0] - s[0] / 2 + gap, y: c[1] - s[1] / 2 + gap, width: s[0] - 2 * gap, height: s[1] - 2 * gap },
 		style: { fill: T('@neg*' + strength), stroke: chosen ? T('@ink') : null, lineWidth: chosen ? 3 : 0 }, z2: chosen ? 2 : 1 };
