@@ -85,17 +85,30 @@ func Lines(d LinesData) (*Chart, error) {
 		p.keys = nil
 	}
 	if len(d.Marks) > 0 {
-		p.add(d.marks())
+		p.add(d.marks(x))
 	}
 	p.about = fmt.Sprintf("Lines of %s over %s: %s.", d.Y, d.X, listed[2:])
 	return p.chart(d.Title, ""), nil
 }
 
-// marks are rings with texts over the lines.
-func (d *LinesData) marks() mark {
+// marks are rings with texts over the lines. A text is at the right of its ring, or at the left if
+// the ring is in the right half of the picture, where there may be no room.
+func (d *LinesData) marks(x axis) mark {
+	at := func(v float64) float64 {
+		if d.LogX {
+			return math.Log(v)
+		}
+		return v
+	}
+	low, _ := x["min"].(float64)
+	high, _ := x["max"].(float64)
 	var data list
 	for _, m := range d.Marks {
-		data = append(data, object{"value": list{m.X, m.Y}, "label": object{"formatter": m.Text}})
+		label := object{"formatter": m.Text}
+		if at(m.X)-at(low) > at(high)-at(m.X) {
+			label["position"], label["align"] = list{-1, -12}, "right"
+		}
+		data = append(data, object{"value": list{m.X, m.Y}, "label": label})
 	}
 	return scatter(data).id("marks").symbols("circle", 13).fill("none").edge("@ink", 2).still().z(8).
 		set("label", object{"show": true, "position": list{14, -12}, "color": "@ink", "fontSize": 13, "fontWeight": 600, "textBorderColor": "@page", "textBorderWidth": 3}).
