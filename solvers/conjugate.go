@@ -32,7 +32,7 @@ func (m ConjugateSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 
 func (m ConjugateSMO) StartAt(p *Problem, alpha, f []float64) (Stepper, error) {
 	if p.FixedBias {
-		return nil, fmt.Errorf("%w: conjugate SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint", ErrUnsupported)
+		return nil, fmt.Errorf("%w: conjugate SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent or PrimalDual", ErrUnsupported)
 	}
 	n := len(alpha)
 	s := &conjugate{pairs: pairsAt(p, alpha, f), p: make([]float64, n), q: make([]float64, n), root: make([]float64, n)}

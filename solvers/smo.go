@@ -86,7 +86,7 @@ func (m SMO) WantsFeatures(Shape) bool { return m.Selection == Platt || m.Select
 func (m SMO) Accepts(p *Problem) error {
 	switch {
 	case p.FixedBias:
-		return fmt.Errorf("%w: SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
+		return fmt.Errorf("%w: SMO moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent or PrimalDual", ErrUnsupported)
 	case !(m.Tol >= 0) || math.IsInf(m.Tol, 1):
 		return &ProblemError{"SMO.Tol", -1, m.Tol, fmt.Sprintf("the tolerance is %g; it must be ≥ 0 (0 means 1e-3)", m.Tol)}
 	case m.Selection < 0 || int(m.Selection) >= len(selectionNames):

@@ -67,7 +67,7 @@ func (m TubeSMO) Start(p *Problem, alpha []float64) (Stepper, error) {
 	case k == nil:
 		return nil, fmt.Errorf("%w: tube SMO is for regressions, the problems of Tube and Tube2; use SMO", ErrUnsupported)
 	case p.FixedBias:
-		return nil, fmt.Errorf("%w: tube SMO moves pairs along Σβ = 0, and with a fixed bias there is no such constraint; use GradientAscent", ErrUnsupported)
+		return nil, fmt.Errorf("%w: tube SMO moves pairs along Σβ = 0, and with a fixed bias there is no such constraint; use GradientAscent or PrimalDual", ErrUnsupported)
 	case m.Step < 0 || int(m.Step) >= len(tubeStepNames):
 		return nil, fmt.Errorf("%w: there is no %v", ErrUnsupported, m.Step)
 	}

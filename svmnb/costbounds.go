@@ -260,8 +260,8 @@ func (b *CostBounds) Figure() display.LinePlot {
 	}
 	found.Name, bound.Name = "error of the fits", "no C has a smaller error"
 	for _, s := range b.Spans {
-		found.X, found.Y = append(found.X, s.From), append(found.Y, s.Error)
-		bound.X, bound.Y = append(bound.X, s.From, s.To), append(bound.Y, s.Least, s.Least)
+		found.X, found.Y = append(found.X, s.From), append(found.Y, 100*s.Error)
+		bound.X, bound.Y = append(bound.X, s.From, s.To), append(bound.Y, 100*s.Least, 100*s.Least)
 	}
-	return display.Lines(fmt.Sprintf("No C is better by more than %s", say.Percent(b.Better())), "C", "error on the points held out", found, bound).LogX()
+	return display.Lines(fmt.Sprintf("No C is better by more than %s", say.Percent(b.Better())), "C", "error on the points held out (%)", found, bound).LogX()
 }

@@ -458,7 +458,7 @@ func (r *Refereed) Markdown() string {
 		return arguments.NoFit("Markdown").Error()
 	}
 	t, s := r.task, say.NewSummary()
-	s.Row("**problem**", "%s, %s", t.data.Name, t.words())
+	s.Row("**problem**", "%s", t.words())
 	best := slices.MaxFunc(r.Verdicts, func(a, b Verdict) int { return -compare(a.Primal, b.Primal) })
 	s.Row("optimum", "in [%s, %s]", say.Signed(best.Bound, 9), say.Signed(best.Primal, 9))
 	s.Row("nearest", "%s, within %s", best.Name, say.Percent(best.RelGap()))

@@ -71,7 +71,7 @@ func (m Decomposition) Accepts(p *solvers.Problem) error {
 		return fmt.Errorf("%w: the kernel matrix has no blocks; use solvers.Decomposition, or SMO", solvers.ErrUnsupported)
 	}
 	if p.FixedBias {
-		return fmt.Errorf("%w: decomposition in blocks moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent", solvers.ErrUnsupported)
+		return fmt.Errorf("%w: decomposition in blocks moves pairs along s'α = δ, and with a fixed bias there is no such constraint; use GradientAscent or PrimalDual", solvers.ErrUnsupported)
 	}
 	for i, u := range p.Upper {
 		switch {
