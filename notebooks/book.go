@@ -145,7 +145,7 @@ var severalGrids = regexp.MustCompile(`"grid":\[\{[^{}]*\},`)
 // opening returns the title page and the contents of a book.
 func opening(title string, chapters []*chapter) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "<div class=\"title\"><h1>%s</h1><p>%d notebooks of svmnb, with their outputs</p></div>\n", html.EscapeString(title), len(chapters))
+	fmt.Fprintf(&b, "<div class=\"title\"><h1>%s</h1><p>From svmnb, with all outputs</p></div>\n", html.EscapeString(title))
 	b.WriteString("<div class=\"contents\"><h2>Contents</h2>\n<ol>\n")
 	for _, c := range chapters {
 		fmt.Fprintf(&b, "<li data-page=\"%d\"><a href=\"#%s\">%s</a><i></i></li>\n", c.page, html.EscapeString(c.name), html.EscapeString(stripMath(c.title)))
