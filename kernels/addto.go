@@ -152,7 +152,7 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 	}
 	if b.off.slope == 0 {
 		b.quickly(g, dst, on, idx, coef)
-		most := float64(2 * rowTolerance * total * slices.Max(g.diag))
+		most := float64(2 * rowTolerance * total * g.largest())
 		for r := range slack {
 			slack[r] += most
 		}
@@ -169,6 +169,15 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 		near := math.Abs(v)
 		slack[r] += float64(b.off.unit*near) + float64(b.off.slope*near*(b.off.norm[i]+far)) + float64(0x1p-100*total) // the last term is for values that underflow to 0
 	}
+}
+
+// largest returns the largest |K_ij|, or a bound of it. That is the largest entry of the diagonal,
+// except for a distance, whose diagonal is 0: ½‖φ(x) − φ(z)‖² ≤ ‖φ(x)‖² + ‖φ(z)‖².
+func (g *Gram) largest() float64 {
+	if r, ok := g.rower.(*distanceRower); ok {
+		return 2 * vec.MaxAbs(r.selves)
+	}
+	return vec.MaxAbs(g.diag)
 }
 
 // exactly adds a sum of values in double precision.

@@ -123,7 +123,7 @@ func (b *besselPair) far(t float64) (first, second float64) {
 		q += float64(c * next)
 		g += 2
 		d = 1 / (g + float64(a*d))
-		step *= float64(g*d) - 1
+		step = float64(step * (float64(g*d) - 1))
 		h += step
 		more := float64(q * step)
 		s += more

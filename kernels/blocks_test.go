@@ -33,6 +33,9 @@ func largest(g *kernels.Gram) float64 {
 	for _, v := range g.Diag() {
 		size = max(size, math.Abs(v))
 	}
+	for _, v := range g.Row(0) { // the diagonal of a Distance is 0
+		size = max(size, math.Abs(v))
+	}
 	return size
 }
 

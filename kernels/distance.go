@@ -22,7 +22,7 @@ func init() {
 func Distance(k Kernel) Kernel { return DistanceKernel{k} }
 
 // apart returns −½‖φ(x) − φ(z)‖² for v = K(x, z), a = K(x, x) and b = K(z, z).
-func apart(v, a, b float64) float64 { return v - (a+b)/2 }
+func apart(v, a, b float64) float64 { return v - float64((a+b)/2) }
 
 // Eval returns K(x, z) − ½K(x, x) − ½K(z, z).
 func (k DistanceKernel) Eval(x, z []float64) float64 {

@@ -342,7 +342,7 @@ type sensitivity struct {
 	g     [][]float64 // G
 	share float64     // c
 	trace float64     // tr B⁻¹
-	less  simd.Panels[float64]
+	less  func(h, v []float64) // sets h, m numbers for each point, to v times the matrix (cI − B⁻¹)L⁻¹/2σ²
 	h     []float64
 }
 
@@ -405,7 +405,12 @@ func (f *SparseFit) weigh(ctx context.Context) (*sensitivity, error) {
 		}
 	}
 	s.g, s.back = g, u[0]
-	s.less.Pack(simd.Matrix[float64]{Data: slices.Concat(less...), Rows: m, Cols: m, Stride: m}, 0)
+	// A field with the panels would make each cell compile the products of matrices.
+	right, table := new(simd.Panels[float64]), func(v []float64) simd.Matrix[float64] {
+		return simd.Matrix[float64]{Data: v, Rows: len(v) / m, Cols: m, Stride: m}
+	}
+	right.Pack(table(slices.Concat(less...)), 0)
+	s.less = func(h, v []float64) { simd.Gemm[float64]{}.Do(table(h), table(v), right) }
 	return s, nil
 }
 
@@ -418,7 +423,7 @@ func (s *sensitivity) strip(from int) []float64 {
 	part := slices.Concat(s.v[from:min(from+sparseStrip, len(s.v))]...)
 	rows := len(part) / m
 	h := s.h[:rows*m]
-	simd.Gemm[float64]{}.Do(simd.Matrix[float64]{Data: h, Rows: rows, Cols: m, Stride: m}, simd.Matrix[float64]{Data: part, Rows: rows, Cols: m, Stride: m}, &s.less)
+	s.less(h, part)
 	for i := range rows {
 		row := h[i*m:][:m]
 		for j := range row {
