@@ -338,10 +338,10 @@ func crossed(v [][]float64, m int) [][]float64 {
 type sensitivity struct {
 	*SparseFit
 	alpha []float64
-	back  []float64   // L⁻ᵀβ
-	g     [][]float64 // G
-	share float64     // c
-	trace float64     // tr B⁻¹
+	back  []float64            // L⁻ᵀβ
+	g     [][]float64          // G
+	share float64              // c
+	trace float64              // tr B⁻¹
 	less  func(h, v []float64) // sets h, m numbers for each point, to v times the matrix (cI − B⁻¹)L⁻¹/2σ²
 	h     []float64
 }
