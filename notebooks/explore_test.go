@@ -23,10 +23,11 @@ const exploreCell = `import (
 )
 
 %%
-play.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10).Balanced())`
+play.Explore(svmnb.Classify(datasets.Moons(300, 0.25, 1)).Kernel(kernels.RBF(1)).C(10).MaxIterations(100000))`
 
-// livingCell explores a machine that the engine of living figures has.
-var livingCell = strings.Replace(exploreCell, ".Balanced()", "", 1)
+// livingCell explores a machine that the engine of living figures has. With a limit of iterations,
+// exploreCell has sliders above a picture.
+var livingCell = strings.Replace(exploreCell, ".MaxIterations(100000)", "", 1)
 
 // moveDials are the reader's hands in a page: move sets a slider and returns how many
 // milliseconds later the picture of the setting is there, drawn.
@@ -92,7 +93,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 		return s
 	}
 	begin()
-	if got, want := line(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).Balanced()"; got != want {
+	if got, want := line(), "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).MaxIterations(100000)"; got != want {
 		t.Errorf("it begins with %s, want %s", got, want)
 	}
 	var times []float64
@@ -159,7 +160,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 	last = line()
 	page.Do(nil, `document.querySelector('[data-svm-done]').click()`)
 	page.Idle()
-	if html := saved(); !strings.Contains(html, last) || last != "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1000).Balanced()" {
+	if html := saved(); !strings.Contains(html, last) || last != "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(1000).MaxIterations(100000)" {
 		t.Errorf("the saved output lacks %s: %.300s", last, html)
 	}
 	if base == "/" { // elsewhere GoNB's channel fails, aloud

@@ -353,7 +353,7 @@ const hands = `
 		input.dispatchEvent(new Event('input'))
 	}`
 
-const firstLine = "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).Balanced()"
+const firstLine = "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).MaxIterations(100000)"
 
 // begin runs all cells and waits for the controls.
 func begin(page browsertest.LabNotebook) {
