@@ -16,7 +16,8 @@ import (
 // Kernel values are in single precision, as those of [Gram.Among]; their sums are in double
 // precision. If slack is not nil, AddTo adds to slack[r] a bound of the error of dst[r] by
 // rounding to single precision. For a Gaussian kernel the bound is proven (docs/math.md). For
-// other kernels it assumes that values are within 2⁻¹⁶ of the largest.
+// other kernels it assumes that values are within 2⁻¹⁶ of the largest, which it takes from the
+// diagonal.
 //
 // If exact is set, kernel values are computed from the points in double precision, as the
 // residual of a certificate needs them; slack must be nil. If on and idx are also the same
@@ -158,9 +159,10 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 		}
 		return
 	}
-	sums := make([]float64, len(dst))
-	b.quickly(g, sums, on, idx, coef)
-	for r, v := range sums {
+	b.sums = sized(b.sums, len(dst))
+	clear(b.sums)
+	b.quickly(g, b.sums, on, idx, coef)
+	for r, v := range b.sums {
 		i := r
 		if on != nil {
 			i = on[r]

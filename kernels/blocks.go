@@ -43,6 +43,7 @@ type blocks struct {
 	alone   []lone      // for each goroutine
 	some    [][]float32 // held rows
 	whole   []float64   // sums at all points
+	sums    []float64   // memory of enclose
 	among
 }
 

@@ -187,7 +187,8 @@ func (r *rotatedGradient) self(grad, x []float64, w *work) float64 {
 	return r.linearGradient.self(grad[:r.params], x, w)
 }
 
-// pair sets grad[i·stride] to the derivative by the logarithm of angle i at x and z.
+// pair sets grad[i·stride] to the derivative of the kernel value of x and z with respect to the
+// logarithm of angle i.
 func (r *rotatedGradient) pair(grad []float64, stride int, x, z, memory []float64) {
 	d := len(x)
 	u, v, byU, byV, t, both := memory[:d], memory[d:2*d], memory[2*d:3*d], memory[3*d:4*d], memory[4*d:5*d], memory[5*d:]

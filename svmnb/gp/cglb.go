@@ -18,8 +18,8 @@ import (
 //	ln p(y) ≥ −½(v'(y + r) + r'P⁻¹r) − ½ ln|P| − (n/2) ln(1 + T/nσ²) − (n/2) ln 2π.
 //
 // Conjugate gradients find the v of nearly the highest bound, which is never below that of Titsias.
-// Learned hyperparameters are therefore nearer to those of the exact process: Titsias's bound
-// prefers a noise that is too large. The mean of f becomes that of the exact process, from all n
+// Titsias's bound prefers a noise that is too large, so hyperparameters that are learned by CGLB's
+// bound are nearer to those of the exact process. The mean of f becomes that of the exact process, from all n
 // points, to what conjugate gradients leave; the variance remains that of the inducing points.
 //
 // It costs n² operations for each iteration of conjugate gradients, and for the gradient n² times

@@ -39,11 +39,12 @@ type SparseProcess struct {
 // chosen greedily unless [SparseProcess.By] says otherwise, and [SparseProcess.OptimiseInducing]
 // moves them. There are fewer if these determine all others.
 //
-// The evidence has a lower bound, which is exact if the inducing points determine f at all
-// points, and which Optimise maximises; after it, the points are chosen again, until that no
-// longer helps. There is an upper bound too. [SparseProcess.CGLB] makes both closer. Kernel, NoiseVariance, ConstantMean, ZeroMean,
-// NormaliseTargets, Optimise, Restarts, Bound and priors have their meaning; a method, Stop and
-// Memory have none. Fit returns an *ArgumentError for LinearMean, NoiseVariances or a noise of 0.
+// The evidence has a lower and an upper bound. The lower bound is exact if the inducing points
+// determine f at all points. Optimise maximises it. Then the inducing points are chosen again, as
+// long as the bound rises. [SparseProcess.CGLB] makes both bounds closer.
+//
+// Kernel, NoiseVariance, ConstantMean, ZeroMean, NormaliseTargets, Optimise, Restarts, Bound and
+// priors mean the same as for other processes. A method, Stop and Memory have no effect. Fit returns an *ArgumentError for LinearMean, NoiseVariances or a noise of 0.
 func (p Process) Inducing(m int) SparseProcess {
 	p.faults.Said("Inducing", arguments.WrongIf(m < 1, "Inducing", float64(m), "the number of inducing points is %d; it must be positive", m))
 	return SparseProcess{process: p, m: m}

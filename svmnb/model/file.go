@@ -31,11 +31,17 @@ import (
 // as they need to be read back exactly.
 const modelMagic = "svmnb model "
 
-// Version 2 added sparse vectors and Gaussian processes, version 3 the steps before the
-// machines, version 4 the names of columns and steps for tables, version 5 a threshold and
-// the scale of the targets of a process, version 6 transformed targets, version 7 approximate processes, version 8 kernel principal
-// components, which may come with any of these. Save writes the lowest version that can hold the
-// model.
+// Versions differ in what a model may have:
+//
+//   - 2: sparse vectors and Gaussian processes
+//   - 3: the steps before the machines
+//   - 4: the names of columns, and steps for tables
+//   - 5: a threshold, and the scale of the targets of a process
+//   - 6: transformed targets
+//   - 7: approximate processes
+//   - 8: kernel principal components, together with any of these
+//
+// Save writes the lowest version that can hold the model.
 var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7", "8"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.

@@ -442,9 +442,9 @@ func (c *Conformal) sets(call string, x datasets.Points, share float64) ([][]boo
 type ConformalEvaluation struct {
 	Of      string    // what was conformal, and the test points
 	Points  int       // test points
-	Shares  []float64 // the shares that were asked for, increasing
-	Covered []int     // how many points were inside, for each share
-	Sizes   []float64 // mean width of the intervals, in units of the targets, or mean number of classes
+	Shares  []float64 // probabilities with which an interval or set should contain the target, increasing
+	Covered []int     // for each share, how many targets of test points were inside
+	Sizes   []float64 // for each share, mean width of the intervals, in units of the targets, or mean number of classes
 	Unit    string    // of Sizes
 	held    int       // points held out, if there is one part; otherwise 0
 }

@@ -33,14 +33,7 @@ func (m machine) gaussianSums() {
 	at, steps := GP64(), GP64()
 
 	Label("panel")
-	var sum [][]reg.VecVirtual
-	for range rows {
-		var of []reg.VecVirtual
-		for range across {
-			of = append(of, m.zero())
-		}
-		sum = append(sum, of)
-	}
+	sum := m.zeroTile()
 	step := func(s int) {
 		var side []reg.VecVirtual
 		for j := range across {

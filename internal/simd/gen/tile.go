@@ -33,14 +33,7 @@ func (m machine) tile(name string, apart int) {
 	ADDQ(b, ahead)
 	SHLQ(U8(log2(m.bytes())), ldc)
 
-	var sum [][]reg.VecVirtual
-	for range rows {
-		var of []reg.VecVirtual
-		for range across {
-			of = append(of, m.zero())
-		}
-		sum = append(sum, of)
-	}
+	sum := m.zeroTile()
 	step := func(s int) {
 		var right []reg.VecVirtual
 		for j := range across {
@@ -100,6 +93,18 @@ func (m machine) tile(name string, apart int) {
 			ADDQ(ldc, c)
 		}
 	})
+}
+
+// zeroTile returns the accumulators of a tile.
+func (m machine) zeroTile() (sum [][]reg.VecVirtual) {
+	for range m.tileRows() {
+		var of []reg.VecVirtual
+		for range across {
+			of = append(of, m.zero())
+		}
+		sum = append(sum, of)
+	}
+	return sum
 }
 
 // lessRows: y −= Bᵀx in float64, for k rows of a panel B.
