@@ -186,53 +186,74 @@ func (m machine) together() int {
 	return 3
 }
 
-// gaussianSingle expresses the exponent in units of ln 2: −g·s = k + r, |r| ≤ ½. One fused
-// operation gives k and one gives r, so the product is never rounded. The first one leaves k +
-// 127 in the low bits, and shifting these gives 2^k.
+// gaussianSingle is gaussian for float32.
 func (m machine) gaussianSingle() {
 	dst, b, n, a := param("dst"), param("b"), param("n"), m.param("a")
-	one := Load(Param("gamma"), XMM())
-	VMULSS(m.constant(math.Log2E), one, one)
-	g, zero := m.broadcast(one), m.zero()
-	last := XMM()
-	VMOVSS(m.constant(125), last)
-	VDIVSS(one, last, last)
-	far := m.broadcast(last)
-	two, magic := m.held(2), m.held(0x1.8p23+127)
-	p := []Op{m.held(1)} // coefficients of 2^r, beginning with 1
-	for i, c := range chebyshev(5, 1) {
-		p = append(p, m.held(c*math.Pow(math.Ln2, float64(i+1))))
-	}
+	two, powers := m.held(2), m.powers(m.held)
 	m.each(n, func(t *tail) {
 		v, s := m.load(Mem{Base: dst}, t), m.load(Mem{Base: b}, t)
 		m.add()(a, s, s)
 		m.fnma()(two, v, s)
-		m.max()(s, zero, s)
-		power, k, r, y := m.register(), m.register(), m.register(), m.register()
-		m.mov()(magic, power)
-		m.fnma()(g, s, power)
-		m.sub()(magic, power, k)
-		m.mov()(s, r)
-		VFNMSUB213PS(k, g, r)
-		m.mov()(p[len(p)-1], y)
-		for i := len(p) - 2; i >= 0; i-- {
-			m.fma2()(p[i], r, y)
-		}
-		VPSLLD(U8(23), power, power)
-		const near = 9 // the negation of ≥, so NaN counts as near
-		if m.wide {
-			kept := K()
-			VCMPPS(U8(near), far, s, kept)
-			VMULPS_Z(power, y, kept, y)
-		} else {
-			VCMPPS(U8(near), far, s, s)
-			VMULPS(power, y, y)
-			VANDPS(s, y, y)
-		}
-		m.store(y, Mem{Base: dst}, t)
+		m.store(powers.of(s), Mem{Base: dst}, t)
 		advance(m.width(), b, dst)
 	})
 	end()
+}
+
+// powers computes exp(−gamma·max(0, s)) in float32. It expresses the exponent in units of ln 2:
+// −g·s = k + r, |r| ≤ ½. One fused operation gives k and one gives r, so the product is never
+// rounded. The first one leaves k + 127 in the low bits, and shifting these gives 2^k.
+type powers struct {
+	m            machine
+	g, far, zero reg.VecVirtual
+	magic        Op
+	p            []Op // coefficients of 2^r, beginning with 1
+}
+
+// powers loads the parameter gamma, and constants by the function constant.
+func (m machine) powers(constant func(float64) Op) powers {
+	one := Load(Param("gamma"), XMM())
+	VMULSS(m.constant(math.Log2E), one, one)
+	e := powers{m: m, g: m.broadcast(one), zero: m.zero()}
+	last := XMM()
+	VMOVSS(m.constant(125), last)
+	VDIVSS(one, last, last)
+	e.far, e.magic, e.p = m.broadcast(last), constant(0x1.8p23+127), []Op{constant(1)}
+	for i, c := range chebyshev(5, 1) {
+		e.p = append(e.p, constant(c*math.Pow(math.Ln2, float64(i+1))))
+	}
+	return e
+}
+
+// of returns the powers for s, which it overwrites.
+func (e powers) of(s reg.VecVirtual) reg.VecVirtual {
+	m, power, y := e.m, e.m.register(), e.m.register()
+	m.max()(s, e.zero, s)
+	const near = 9 // the negation of ≥, so NaN counts as near
+	var kept, within reg.Register
+	if m.wide {
+		kept = K()
+		VCMPPS(U8(near), e.far, s, kept)
+	} else {
+		within = m.register()
+		VCMPPS(U8(near), e.far, s, within)
+	}
+	m.mov()(e.magic, power)
+	m.fnma()(e.g, s, power)
+	m.sub()(e.magic, power, y)
+	VFNMSUB213PS(y, e.g, s)
+	m.mov()(e.p[len(e.p)-1], y)
+	for i := len(e.p) - 2; i >= 0; i-- {
+		m.fma2()(e.p[i], s, y)
+	}
+	VPSLLD(U8(23), power, power)
+	if m.wide {
+		VMULPS_Z(power, y, kept, y)
+	} else {
+		VMULPS(power, y, y)
+		VANDPS(within, y, y)
+	}
+	return y
 }
 
 // chebyshev returns the coefficients of a polynomial of the given degree. It equals the sum Σ

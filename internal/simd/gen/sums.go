@@ -1,8 +1,6 @@
 package main
 
 import (
-	"math"
-
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -17,19 +15,8 @@ func (m machine) gaussianSums() {
 	m.text("gaussianSums", "func(k int, a, b *T, count int, left, right *T, gamma T, coef, sums *float64)")
 	rows := m.tileRows()
 	k, a, b, count, left, right := param("k"), param("a"), param("b"), param("count"), param("left"), param("right")
-	one := Load(Param("gamma"), XMM())
-	VMULSS(m.constant(math.Log2E), one, one)
-	g, zero := m.broadcast(one), m.zero()
-	last := XMM()
-	VMOVSS(m.constant(125), last)
-	VDIVSS(one, last, last)
-	far := m.broadcast(last)
-	coef, sums := param("coef"), param("sums")
-	two, magic := m.constant(2), m.constant(0x1.8p23+127)
-	p := []Op{m.constant(1)} // coefficients of 2^r, beginning with 1
-	for i, c := range chebyshev(5, 1) {
-		p = append(p, m.constant(c*math.Pow(math.Ln2, float64(i+1))))
-	}
+	powers := m.powers(func(v float64) Op { return m.constant(v) })
+	coef, sums, two := param("coef"), param("sums"), m.constant(2)
 	at, steps := GP64(), GP64()
 
 	Label("panel")
@@ -73,23 +60,10 @@ func (m machine) gaussianSums() {
 		low := d.load(Mem{Base: sums, Disp: 2 * j * d.width()}, nil)
 		high := d.load(Mem{Base: sums, Disp: (2*j + 1) * d.width()}, nil)
 		for i := range rows {
-			s, power, y := m.load(Mem{Base: right, Disp: j * m.width()}, nil), m.register(), m.register()
+			s := m.load(Mem{Base: right, Disp: j * m.width()}, nil)
 			VADDPS_BCST(Mem{Base: left, Disp: i * m.bytes()}, s, s)
 			m.fnma()(two, sum[i][j], s)
-			m.max()(s, zero, s)
-			kept := K()
-			const near = 9 // as in gaussianSingle
-			VCMPPS(U8(near), far, s, kept)
-			m.mov()(magic, power)
-			m.fnma()(g, s, power)
-			m.sub()(magic, power, y)
-			VFNMSUB213PS(y, g, s)
-			m.mov()(p[len(p)-1], y)
-			for i := len(p) - 2; i >= 0; i-- {
-				m.fma2()(p[i], s, y)
-			}
-			VPSLLD(U8(23), power, power)
-			VMULPS_Z(power, y, kept, y)
+			y := powers.of(s)
 			v, top := ZMM(), YMM()
 			VEXTRACTF64X4(U8(1), y, top)
 			VCVTPS2PD(y.AsY(), v)
