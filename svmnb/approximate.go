@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svmnb/svmnb/datasets"
@@ -31,9 +32,11 @@ import (
 // [Parts].
 type Approximation interface {
 	String() string
-	check(t *task) error
+	check(t *exactProblem) error
+	// within returns the same with at most n points.
+	within(n int) Approximation
 	// train returns a machine and multipliers that are feasible for the exact dual.
-	train(ctx context.Context, t *task) (*approximated, error)
+	train(ctx context.Context, t *exactProblem) (*approximated, error)
 }
 
 // Nystroem approximates the kernel by its values with landmarks z_j, which are training points:
@@ -74,6 +77,11 @@ func (r RandomFeatures) String() string { return say.Literal(r) }
 func (s Subsample) String() string      { return say.Literal(s) }
 func (p Parts) String() string          { return say.Literal(p) }
 
+func (n Nystroem) within(most int) Approximation  { n.Landmarks = min(n.Landmarks, most); return n }
+func (r RandomFeatures) within(int) Approximation { return r }
+func (s Subsample) within(most int) Approximation { s.Points = min(s.Points, most); return s }
+func (p Parts) within(most int) Approximation     { p.Number = min(p.Number, most); return p }
+
 // ApproximateClassifier describes a machine that approximates that of a [Classifier]. It is a
 // value, as a Classifier is.
 type ApproximateClassifier struct {
@@ -90,8 +98,12 @@ type ApproximateClassifier struct {
 // It is for the soft margins with a free bias, without SampleWeights. Method and criterion of
 // the description are those of Subsample, Parts and Polish.
 func (c Classifier) Approximate(how Approximation) ApproximateClassifier {
-	c.faults.Said("Approximate", arguments.WrongIf(guard.IsNil(how), "Approximate", math.NaN(), "the approximation is nil; give one such as svmnb.Nystroem{Landmarks: 500}"))
+	c.approximated(how)
 	return ApproximateClassifier{c, how}
+}
+
+func (m *machine) approximated(how Approximation) {
+	m.faults.Said("Approximate", arguments.WrongIf(guard.IsNil(how), "Approximate", math.NaN(), "the approximation is nil; give one such as svmnb.Nystroem{Landmarks: 500}"))
 }
 
 // String returns the Go expression of the description.
@@ -106,25 +118,41 @@ func (a ApproximateClassifier) Fit(ctx context.Context) (_ *ApproximateFit, err 
 	if err := arguments.Given(ctx, "Fit"); err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	t, err := a.prepare()
+	t, err := a.prepare(0)
 	if err != nil {
 		return nil, err
 	}
-	of, err := a.how.train(ctx, t)
+	return a.fit(ctx, t)
+}
+
+// fit trains the approximation of a prepared problem.
+func (a ApproximateClassifier) fit(ctx context.Context, t *task) (*ApproximateFit, error) {
+	core, elapsed, err := approximate(ctx, t.exact(), a.how)
 	if err != nil {
 		return nil, err
+	}
+	return &ApproximateFit{Description: a, Alpha: core.alpha, Elapsed: elapsed, task: t, approximation: core}, nil
+}
+
+// approximate trains an approximation of a checked problem.
+func approximate(ctx context.Context, t *exactProblem, how Approximation) (*approximation, time.Duration, error) {
+	began := time.Now()
+	of, err := how.train(ctx, t)
+	if err != nil {
+		return nil, 0, err
 	}
 	feasible(t.problem, of.alpha)
-	return &ApproximateFit{Description: a, Alpha: of.alpha, Elapsed: time.Since(began), task: t, of: of}, nil
+	return &approximation{t: t, how: how, alpha: of.alpha, of: of}, time.Since(began), nil
 }
 
 // MustFit is Fit for a notebook cell. The interrupt button ends it. An error is printed and ends
 // the cell; outside a notebook it panics.
-func (a ApproximateClassifier) MustFit() *ApproximateFit {
+func (a ApproximateClassifier) MustFit() *ApproximateFit { return mustTrain(a.Fit) }
+
+func mustTrain[F any](train func(context.Context) (F, error)) F {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	fit, err := a.Fit(ctx)
+	fit, err := train(ctx)
 	if err != nil {
 		cells.Must(err)
 	}
@@ -132,29 +160,146 @@ func (a ApproximateClassifier) MustFit() *ApproximateFit {
 }
 
 // prepare checks the description and builds the exact problem, of which nothing is computed yet.
-func (a ApproximateClassifier) prepare() (*task, error) {
-	t, err := a.of.prepare()
+// Its kernel rows take so many bytes at most; 0 means the Memory of the description.
+func (a ApproximateClassifier) prepare(bytes int64) (*task, error) {
+	c, cache := a.of, a.of.cache
+	if bytes > 0 {
+		c.cache = bytes
+	}
+	t, err := c.prepare()
 	if err != nil {
 		return nil, err
 	}
-	bad := func(setter, msg string) error { return arguments.Wrong(setter, math.NaN(), "%s", msg) }
-	switch {
-	case a.how == nil:
-		return nil, bad("Approximate", "the approximation is nil; give one such as svmnb.Nystroem{Landmarks: 500}")
-	case t.margin != oneNorm && t.margin != twoNorm:
-		return nil, bad("Approximate", "approximations have the 1-norm or the 2-norm soft margin; leave HardMargin, Nu and OneClass out")
-	case t.fixed:
-		return nil, bad("FixedBias", "approximations have a free bias; leave FixedBias, Augment and methods that need them out")
-	case t.weights != nil && t.weights.sample != nil:
-		return nil, bad("SampleWeights", "approximations have weights of classes only; leave SampleWeights out")
+	t.cache = cache
+	if t.margin != oneNorm && t.margin != twoNorm {
+		return nil, arguments.Wrong("Approximate", math.NaN(), "approximations have the 1-norm or the 2-norm soft margin; leave HardMargin, Nu and OneClass out")
 	}
-	return t, a.how.check(t)
+	if t.weights != nil && t.weights.sample != nil {
+		return nil, arguments.Wrong("SampleWeights", math.NaN(), "approximations have weights of classes only; leave SampleWeights out")
+	}
+	return t, t.exact().check(a.how)
+}
+
+// exactProblem is the problem of an exact machine, as its approximations see it.
+type exactProblem struct {
+	*machine
+	problem *solvers.Problem
+	asking  *sync.Mutex // locks the matrix
+	y       []float64   // labels ±1, or targets
+	cost    [2]float64  // C of the points with y = −1 and y = +1, or below and above f
+	two     *task       // of two classes; otherwise nil
+	real    *regression // of real targets; otherwise nil
+}
+
+func (t *task) exact() *exactProblem {
+	e := &exactProblem{machine: &t.machine, problem: t.problem, asking: t.asking, y: t.y, two: t}
+	for i, v := range t.cost {
+		e.cost[machines.SideOf(t.y[i])] = v
+	}
+	return e
+}
+
+// check returns the error of a problem that cannot be approximated, or not so.
+func (t *exactProblem) check(how Approximation) error {
+	if how == nil {
+		return arguments.Wrong("Approximate", math.NaN(), "the approximation is nil; give one such as svmnb.Nystroem{Landmarks: 500}")
+	}
+	if t.fixed {
+		return arguments.Wrong("FixedBias", math.NaN(), "approximations have a free bias; leave FixedBias, Augment and methods that need them out")
+	}
+	return how.check(t)
+}
+
+// coef returns the coefficients Σ s_u α_u of the n points.
+func (t *exactProblem) coef(alpha []float64) []float64 {
+	if t.real != nil {
+		return solvers.Signed(alpha)
+	}
+	coef := make([]float64, len(alpha))
+	for i, a := range alpha {
+		coef[i] = a * t.y[i]
+	}
+	return coef
+}
+
+// diag returns K(x, x) of the n points.
+func (t *exactProblem) diag() []float64 { return t.problem.K.Diag()[:len(t.y)] }
+
+// variables returns the variables of some points, those of each side of the tube one after the
+// other.
+func (t *exactProblem) variables(rows []int) []int {
+	at := slices.Clone(rows)
+	if t.real != nil {
+		for _, i := range rows {
+			at = append(at, len(t.y)+i)
+		}
+	}
+	return at
+}
+
+// unit returns a usual difference of two values of f.
+func (t *exactProblem) unit() float64 {
+	if t.real != nil {
+		if v := variation(t.y); v > 0 {
+			return math.Sqrt(v / float64(len(t.y)))
+		}
+	}
+	return 1
+}
+
+// loss returns Σ C_i loss_i for these values of f.
+func (t *exactProblem) loss(f []float64) float64 {
+	if t.real != nil {
+		return t.real.lossOf(f)
+	}
+	return t.two.loss(f)
+}
+
+// both reports whether a machine can be trained on the rows: for two classes, whether they have
+// points of both.
+func (t *exactProblem) both(rows []int) bool {
+	if t.real != nil {
+		return len(rows) > 1
+	}
+	return slices.ContainsFunc(rows, func(i int) bool { return t.y[i] > 0 }) && slices.ContainsFunc(rows, func(i int) bool { return t.y[i] < 0 })
+}
+
+// piece is a machine of some of the points.
+type piece struct {
+	*solvers.Result
+	expansion machines.Expansion
+}
+
+// part solves the problem of some of the points, and copies their multipliers to alpha.
+func (t *exactProblem) part(ctx context.Context, rows []int, alpha []float64) (p piece, err error) {
+	if t.real != nil {
+		r := t.real.Regressor
+		r.data, r.live = t.data.Select(rows), false
+		fit, err := r.Fit(ctx)
+		if err != nil {
+			return p, err
+		}
+		p = piece{&fit.Result, fit.expansion}
+	} else {
+		c := t.two.Classifier
+		c.data, c.balanced, c.live = t.data.Select(rows), false, false
+		fit, err := c.C(1).SampleWeights(pick(t.two.cost, rows)).Fit(ctx)
+		if err != nil {
+			return p, err
+		}
+		p = piece{&fit.Result, fit.expansion}
+	}
+	for k, u := range t.variables(rows) {
+		alpha[u] = p.Alpha[k]
+	}
+	return p, nil
 }
 
 // approximated is what training an approximation leaves.
 type approximated struct {
 	alpha     []float64
 	expansion machines.Expansion // f; its kernel is linear on random features
+	coef      []float64          // n coefficients of f at the training points, if it is inSpace
 	inSpace   bool               // f is a function of the exact machine's space
 	primal    float64            // the exact objective of f; NaN if it is not yet known
 	quadratic func(ctx context.Context) (float64, error)
@@ -206,7 +351,7 @@ func feasible(p *solvers.Problem, alpha []float64) {
 // not say it.
 const mostApproximate = 1 << 30
 
-func (t *task) room(call string, need float64, advice string) error {
+func (t *exactProblem) room(call string, need float64, advice string) error {
 	most := float64(mostApproximate)
 	if t.cache > 0 {
 		most = float64(t.cache)
@@ -224,7 +369,7 @@ func checkCount(call, what string, m, least, most int) error {
 	return nil
 }
 
-func (n Nystroem) check(t *task) error {
+func (n Nystroem) check(t *exactProblem) error {
 	if err := checkCount("Nystroem", "Landmarks", n.Landmarks, 2, t.data.N()); err != nil {
 		return err
 	}
@@ -235,7 +380,7 @@ func (n Nystroem) check(t *task) error {
 	return t.room("Nystroem", 8*m*(5*m+blockRows+float64(t.data.D())), "take fewer landmarks")
 }
 
-func (r RandomFeatures) check(t *task) error {
+func (r RandomFeatures) check(t *exactProblem) error {
 	if err := checkCount("RandomFeatures", "Features", r.Features, 2, 1<<20); err != nil {
 		return err
 	}
@@ -243,13 +388,15 @@ func (r RandomFeatures) check(t *task) error {
 	return t.room("RandomFeatures", 8*m*(5*m+blockRows+float64(t.data.D())), "take fewer features")
 }
 
-func (s Subsample) check(t *task) error {
+func (s Subsample) check(t *exactProblem) error {
 	return checkCount("Subsample", "Points", s.Points, 2, t.data.N())
 }
 
-func (p Parts) check(t *task) error { return checkCount("Parts", "Number", p.Number, 1, t.data.N()) }
+func (p Parts) check(t *exactProblem) error {
+	return checkCount("Parts", "Number", p.Number, 1, t.data.N())
+}
 
-func (n Nystroem) train(ctx context.Context, t *task) (*approximated, error) {
+func (n Nystroem) train(ctx context.Context, t *exactProblem) (*approximated, error) {
 	at, err := n.By.choose(ctx, t, n.Landmarks, n.Seed)
 	if err != nil {
 		return nil, err
@@ -282,11 +429,11 @@ func (n Nystroem) train(ctx context.Context, t *task) (*approximated, error) {
 	if err != nil {
 		return nil, err
 	}
-	coef := make([]float64, t.data.N())
+	a.coef = make([]float64, t.data.N())
 	for k, i := range at {
-		coef[i] += res.Beta[k]
+		a.coef[i] += res.Beta[k]
 	}
-	a.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, coef, res.Bias)
+	a.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, a.coef, res.Bias)
 	a.inSpace, a.primal = true, res.Primal
 	a.quadratic = func(ctx context.Context) (float64, error) {
 		rest, err := c.rest(ctx, metric, a.alpha)
@@ -295,7 +442,7 @@ func (n Nystroem) train(ctx context.Context, t *task) (*approximated, error) {
 	return a, nil
 }
 
-func (r RandomFeatures) train(ctx context.Context, t *task) (*approximated, error) {
+func (r RandomFeatures) train(ctx context.Context, t *exactProblem) (*approximated, error) {
 	omega, weight, err := kernels.Frequencies(t.kernel, t.data.D(), r.Features/2, r.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: RandomFeatures: %w", err)
@@ -319,29 +466,28 @@ func (r RandomFeatures) train(ctx context.Context, t *task) (*approximated, erro
 	a.primal = math.Inf(1)
 	a.quadratic = func(context.Context) (float64, error) {
 		norm := 0.0
-		diag := t.problem.K.Diag()
-		for i, v := range a.alpha {
-			norm += v * math.Sqrt(diag[i])
+		diag := t.diag()
+		for i, v := range t.coef(a.alpha) {
+			norm += math.Abs(v) * math.Sqrt(diag[i])
 		}
 		return norm * norm, nil
 	}
 	return a, nil
 }
 
-func (s Subsample) train(ctx context.Context, t *task) (*approximated, error) {
+func (s Subsample) train(ctx context.Context, t *exactProblem) (*approximated, error) {
 	rows := rand.New(rand.NewPCG(s.Seed, 0x5ab)).Perm(t.data.N())[:s.Points]
 	slices.Sort(rows)
 	if !t.both(rows) {
 		return nil, arguments.Wrong("Subsample", float64(s.Points), "all %d points that were drawn are of one class; take more points or another Seed", s.Points)
 	}
-	fit, err := t.part(ctx, rows)
+	a := &approximated{alpha: make([]float64, len(t.problem.S)), inSpace: true}
+	fit, err := t.part(ctx, rows, a.alpha)
 	if err != nil {
 		return nil, err
 	}
-	a := &approximated{alpha: make([]float64, t.data.N()), inSpace: true, expansion: fit.expansion, values: fit.Evaluations}
-	for k, i := range rows {
-		a.alpha[i] = fit.Alpha[k]
-	}
+	a.expansion, a.coef = fit.expansion, t.coef(a.alpha)
+	a.values = fit.Evaluations
 	norm2 := fit.Certificate.Norm2
 	a.primal = norm2/2 + t.loss(fit.expansion.Values(points.Of(t.data)))
 	a.values += int64(t.data.N()) * int64(fit.expansion.Each())
@@ -349,9 +495,9 @@ func (s Subsample) train(ctx context.Context, t *task) (*approximated, error) {
 	return a, nil
 }
 
-func (p Parts) train(ctx context.Context, t *task) (*approximated, error) {
+func (p Parts) train(ctx context.Context, t *exactProblem) (*approximated, error) {
 	rng := rand.New(rand.NewPCG(p.Seed, 0x9a7))
-	_, nearest, err := landmarks.Spread(ctx, points.Of(t.data), t.kernel, t.problem.K.Diag(), p.Number, rng)
+	_, nearest, err := landmarks.Spread(ctx, points.Of(t.data), t.kernel, t.diag(), p.Number, rng)
 	if err != nil {
 		return nil, err
 	}
@@ -359,18 +505,15 @@ func (p Parts) train(ctx context.Context, t *task) (*approximated, error) {
 	for i, k := range nearest {
 		rows[k] = append(rows[k], i)
 	}
-	a := &approximated{alpha: make([]float64, t.data.N()), inSpace: true, primal: math.NaN()}
+	a := &approximated{alpha: make([]float64, len(t.problem.S)), inSpace: true, primal: math.NaN()}
 	norm, weight, bias := 0.0, 0.0, 0.0
 	for _, of := range rows {
 		if !t.both(of) {
 			continue
 		}
-		fit, err := t.part(ctx, of)
+		fit, err := t.part(ctx, of, a.alpha)
 		if err != nil {
 			return nil, err
-		}
-		for k, i := range of {
-			a.alpha[i] = fit.Alpha[k]
 		}
 		norm += math.Sqrt(max(0, fit.Certificate.Norm2))
 		bias += fit.Bias * float64(len(of))
@@ -380,25 +523,10 @@ func (p Parts) train(ctx context.Context, t *task) (*approximated, error) {
 	if weight > 0 {
 		bias /= weight
 	}
-	coef := make([]float64, len(a.alpha))
-	for i, v := range a.alpha {
-		coef[i] = v * t.y[i]
-	}
-	a.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, coef, bias)
+	a.coef = t.coef(a.alpha)
+	a.expansion = machines.NewExpansion(t.data, t.kernel, t.behind, a.coef, bias)
 	a.quadratic = func(context.Context) (float64, error) { return norm * norm, nil } // the triangle inequality
 	return a, nil
-}
-
-// both reports whether the rows have points of both classes.
-func (t *task) both(rows []int) bool {
-	return slices.ContainsFunc(rows, func(i int) bool { return t.y[i] > 0 }) && slices.ContainsFunc(rows, func(i int) bool { return t.y[i] < 0 })
-}
-
-// part solves the problem of some of the points.
-func (t *task) part(ctx context.Context, rows []int) (*Fit, error) {
-	c := t.Classifier
-	c.data, c.balanced, c.live = t.data.Select(rows), false, false
-	return c.C(1).SampleWeights(pick(t.cost, rows)).Fit(ctx)
 }
 
 // loss returns Σ C_i loss(1 − y_i f_i).
@@ -413,9 +541,9 @@ func (t *task) loss(f []float64) (total float64) {
 	return total
 }
 
-// columns are the points of a task as streamed.Points, which are made anew in each pass.
+// columns are the points of a problem as streamed.Points, which are made anew in each pass.
 type columns struct {
-	t      *task
+	t      *exactProblem
 	of     points.Map
 	rows   []int // nil means all
 	z      []float64
@@ -475,19 +603,29 @@ func (c *columns) blocks(ctx context.Context, do func(rows []int, z []float64) e
 // solve trains the machine on the columns. It starts from the machine of an eighth of the points,
 // since the first steps, in which all points take part in the Hessian, then cost little.
 func (c *columns) solve(ctx context.Context, metric [][]float64, seed uint64) (*streamed.Result, error) {
-	var cost [2]float64
-	for i, v := range c.t.cost {
-		cost[machines.SideOf(c.t.y[i])] = v
-	}
-	p := &streamed.Problem{Points: c, Metric: metric, Cost: cost, Squared: c.t.margin == twoNorm}
+	p := &streamed.Problem{Points: c, Metric: metric, Cost: c.t.cost}
 	s := streamed.Settings{Gap: 1e-3, MaxPasses: 200}
+	if r := c.t.real; r != nil {
+		p.Real, p.Epsilon, p.Unit = true, r.epsilon, c.t.unit()
+		p.Squared = r.loss == quadraticLoss || r.loss == ridge
+		if r.loss == huberLoss {
+			p.Delta = r.delta
+		}
+		mean := 0.0
+		for _, y := range c.t.y {
+			mean += y / float64(len(c.t.y))
+		}
+		s.Start = &streamed.Result{Bias: mean}
+	} else {
+		p.Squared = c.t.two.margin == twoNorm
+	}
 	n := c.t.data.N()
 	if size := n / 8; size >= max(1000, 4*c.Columns()) {
 		c.rows = rand.New(rand.NewPCG(seed, 0xa11)).Perm(n)[:size]
 		if c.t.both(c.rows) {
 			few, share := *p, float64(n)/float64(size)
-			few.Cost = [2]float64{share * cost[0], share * cost[1]}
-			res, err := streamed.Solve(ctx, &few, streamed.Settings{Gap: 1e-2, MaxPasses: 200})
+			few.Cost = [2]float64{share * p.Cost[0], share * p.Cost[1]}
+			res, err := streamed.Solve(ctx, &few, streamed.Settings{Gap: 1e-2, MaxPasses: 200, Start: s.Start})
 			if err != nil {
 				return nil, fmt.Errorf("svmnb: %w", err)
 			}
@@ -504,12 +642,15 @@ func (c *columns) solve(ctx context.Context, metric [][]float64, seed uint64) (*
 
 // multipliers computes the α of the result at all points.
 func (c *columns) multipliers(ctx context.Context, of *streamed.Multipliers) (*approximated, error) {
-	a := &approximated{alpha: make([]float64, c.t.data.N())}
-	m := c.Columns()
+	a := &approximated{alpha: make([]float64, len(c.t.problem.S))}
+	m, n := c.Columns(), c.t.data.N()
 	err := c.blocks(ctx, func(rows []int, z []float64) error {
 		for k, i := range rows {
-			f := simd.Dot(z[k*m:(k+1)*m], of.Beta) + of.Bias
-			a.alpha[i] = of.At(c.t.y[i], f)
+			f, u := simd.Dot(z[k*m:(k+1)*m], of.Beta)+of.Bias, i
+			if c.t.real != nil && f > c.t.y[i] {
+				u += n // the side below f
+			}
+			a.alpha[u] = of.At(c.t.y[i], f)
 		}
 		return nil
 	})
@@ -520,12 +661,13 @@ func (c *columns) multipliers(ctx context.Context, of *streamed.Multipliers) (*a
 // rest returns Σ |α_i| √r_i, with r_i what the landmarks leave of K(x_i, x_i).
 func (c *columns) rest(ctx context.Context, metric [][]float64, alpha []float64) (total float64, err error) {
 	var at []int
-	for i, a := range alpha {
-		if a > 0 {
+	coef := c.t.coef(alpha)
+	for i, v := range coef {
+		if v != 0 {
 			at = append(at, i)
 		}
 	}
-	err = c.leaves(ctx, metric, at, func(i int, r float64) { total += alpha[i] * math.Sqrt(r) })
+	err = c.leaves(ctx, metric, at, func(i int, r float64) { total += math.Abs(coef[i]) * math.Sqrt(r) })
 	return total, err
 }
 
@@ -535,7 +677,7 @@ func (c *columns) leaves(ctx context.Context, metric [][]float64, at []int, do f
 	if err != nil || len(at) == 0 {
 		return err
 	}
-	m, diag := len(metric), c.t.problem.K.Diag()
+	m, diag := len(metric), c.t.diag()
 	own := columns{t: c.t, of: c.of, rows: at}
 	list := make([][]float64, 0, blockRows)
 	return own.blocks(ctx, func(rows []int, z []float64) error {
@@ -558,15 +700,18 @@ func (f *ApproximateFit) Model() *model.Model {
 	if f.none() {
 		return nil
 	}
-	t, e := f.task, f.of.expansion
-	data := t.data
-	if !f.of.inSpace {
-		data = &datasets.Dataset{Name: t.data.Name, X: [][]float64{e.W}, Y: []float64{0}}
+	t := f.task
+	return f.model(machines.Machines{Kind: machines.TwoClassKind, Classes: []string{t.negative, t.positive}, Duels: [][2]int{{1, 0}}, Targets: targets(t.data)})
+}
+
+// model adds the machine to what is known of its classes.
+func (a *approximation) model(m machines.Machines) *model.Model {
+	e, data := a.of.expansion, a.t.data
+	if !a.of.inSpace {
+		data = &datasets.Dataset{Name: data.Name, X: [][]float64{e.W}, Y: []float64{0}}
 	}
-	return model.New(machines.Machines{
-		Kind: machines.TwoClassKind, Kernel: e.Kernel, Expansion: e, Terms: []machines.Term{{Coef: e.Coef, B: e.B, W: e.W}},
-		Classes: []string{t.negative, t.positive}, Duels: [][2]int{{1, 0}}, Targets: targets(t.data),
-	}, data)
+	m.Kernel, m.Expansion, m.Terms = e.Kernel, e, []machines.Term{{Coef: e.Coef, B: e.B, W: e.W}}
+	return model.New(m, data)
 }
 
 // Markdown says in words what was trained, and what its certificate says, if there is one.
@@ -574,17 +719,27 @@ func (f *ApproximateFit) Markdown() string {
 	if f.none() {
 		return arguments.NoFit("Markdown").Error()
 	}
-	t, s := f.task, say.NewSummary()
-	s.Row("**problem**", "%s, %s against %s", t.data.Name, say.Class(t.positive), say.Class(t.negative))
+	t := f.task
+	return f.markdown(fmt.Sprintf("%s, %s against %s", t.data.Name, say.Class(t.positive), say.Class(t.negative)), "margin", t.marginText(), f.Elapsed)
+}
+
+func (a *approximation) markdown(problem, loss, lossText string, elapsed time.Duration) string {
+	t, s := a.t, say.NewSummary()
+	s.Row("**problem**", "%s", problem)
 	s.Row("points × features", "%d × %d", t.data.N(), t.data.D())
-	s.Row("margin", "%s", t.marginText())
+	s.Row(loss, "%s", lossText)
 	s.Row("kernel", "%v", t.kernel)
-	s.Row("**approximated** by", "%s", strings.TrimPrefix(f.Description.how.String(), "svmnb."))
-	s.Row("effort", "%s kernel values, %v", say.Thousands(f.of.values), say.Spell(f.Elapsed))
-	if v := f.verdict; v == nil {
+	a.rows(s, elapsed, a.of.values, a.verdict)
+	return s.String()
+}
+
+// rows says how a machine was approximated, and what its certificate says.
+func (a *approximation) rows(s *say.Summary, elapsed time.Duration, values int64, v *Verdict) {
+	s.Row("**approximated** by", "%s", strings.TrimPrefix(a.how.String(), "svmnb."))
+	s.Row("effort", "%s kernel values, %v", say.Thousands(values), say.Spell(elapsed))
+	if v == nil {
 		s.Row("**certificate**", "not computed; Certify(ctx) computes the gap to the exact optimum")
 	} else {
 		s.Row("**certificate**", "%s", v)
 	}
-	return s.String()
 }

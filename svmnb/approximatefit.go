@@ -12,7 +12,9 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
+	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 // ApproximateFit is a trained approximation. Its decision function f has a gap to the optimum of
@@ -26,13 +28,21 @@ type ApproximateFit struct {
 	Alpha   []float64
 	Elapsed time.Duration
 
-	task    *task
-	of      *approximated
-	verdict *Verdict
-	exact   *Fit // the exact machine of Alpha, after Certify
+	*approximation
+	task  *task
+	exact *Fit // the exact machine of Alpha, after Bounds
 }
 
 func (f *ApproximateFit) none() bool { return f == nil || f.task == nil }
+
+// approximation is what the fits of all kinds of problems have in common.
+type approximation struct {
+	t       *exactProblem
+	how     Approximation
+	alpha   []float64
+	of      *approximated
+	verdict *Verdict
+}
 
 // Values returns f at m points; see [Fit.Values].
 func (f *ApproximateFit) Values(x datasets.Points) (_ []float64, err error) {
@@ -40,7 +50,15 @@ func (f *ApproximateFit) Values(x datasets.Points) (_ []float64, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Values")
 	}
-	return f.Model().Values(x)
+	return f.values("Values", "classifier", x, f.Model)
+}
+
+// values returns f at points of a user. model makes the model.
+func (a *approximation) values(verb, learner string, x datasets.Points, model func() *model.Model) ([]float64, error) {
+	if a.of.inSpace {
+		return a.of.expansion.At(verb, learner, points.From(x))
+	}
+	return model().Values(x)
 }
 
 // Predict returns the class names of m points; see [Fit.Predict].
@@ -49,7 +67,15 @@ func (f *ApproximateFit) Predict(x datasets.Points) (_ []string, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Predict")
 	}
-	return f.Model().Predict(x)
+	values, err := f.values("Predict", "classifier", x, f.Model)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(values))
+	for i, v := range values {
+		names[i] = [2]string{f.task.negative, f.task.positive}[machines.SideOf(v)]
+	}
+	return names, nil
 }
 
 // Bound encloses the exact optimum without kernel values of pairs of points. For landmarks it
@@ -66,55 +92,61 @@ func (f *ApproximateFit) Bound(ctx context.Context) (_ *Verdict, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Bound")
 	}
+	return f.bound(ctx)
+}
+
+func (a *approximation) bound(ctx context.Context) (*Verdict, error) {
 	if err := arguments.Given(ctx, "Bound"); err != nil {
 		return nil, err
 	}
-	q, err := f.of.quadratic(ctx)
+	q, err := a.of.quadratic(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return f.bounded(f.of.primal, q), nil
+	return a.bounded(a.of.primal, q), nil
 }
 
 // multiple returns the t for which tα, with Σα = sum and α'Qα = quadratic, has the largest dual
 // objective t·sum − ½t²·quadratic. It is at most 1 unless every α may grow.
 func multiple(p *solvers.Problem, sum, quadratic float64) float64 {
 	if quadratic > 0 && (sum < quadratic || math.IsInf(p.Upper[0], 1)) {
-		return sum / quadratic
+		return max(0, sum) / quadratic
 	}
 	return 1
 }
 
 // Certify computes how far f is from the optimum of the exact machine, by one pass over the
 // kernel values of all pairs of support vectors. On its way it also improves Alpha; see
-// task.sweep.
+// docs/math.md.
 func (f *ApproximateFit) Certify(ctx context.Context) (_ *Verdict, err error) {
 	defer guard.Caught(&err)
 	if f.none() {
 		return nil, arguments.NoFit("Certify")
 	}
+	v, err := f.certify(ctx)
+	f.Alpha = f.alpha
+	return v, err
+}
+
+func (a *approximation) certify(ctx context.Context) (*Verdict, error) {
 	if err := arguments.Given(ctx, "Certify"); err != nil {
 		return nil, err
 	}
-	if f.verdict != nil {
-		return f.verdict, nil
+	if a.verdict != nil {
+		return a.verdict, nil
 	}
-	alpha := slices.Clone(f.Alpha)
-	norm2, q, err := f.task.sweep(ctx, alpha)
+	alpha := slices.Clone(a.alpha)
+	norm2, q, err := a.t.sweep(ctx, alpha)
 	if err != nil {
 		return nil, err
 	}
-	primal := f.of.primal
-	if math.IsNaN(primal) { // f = Σ α_i y_i K(x_i, x) + b with the α before
-		values, err := f.Model().Values(f.task.data)
-		if err != nil {
-			return nil, err
-		}
-		primal = norm2/2 + f.task.loss(values)
+	primal := a.of.primal
+	if math.IsNaN(primal) { // f = Σ c_i K(x_i, x) + b with the coefficients of the α before
+		primal = norm2/2 + a.t.loss(a.of.expansion.Values(points.Of(a.t.data)))
 	}
-	f.Alpha = alpha
-	f.verdict = f.bounded(primal, q)
-	return f.verdict, nil
+	a.alpha = alpha
+	a.verdict = a.bounded(primal, q)
+	return a.verdict, nil
 }
 
 // sweepRows is the most points of a block of sweep.
@@ -129,14 +161,14 @@ const sweepRows = 1024
 //
 // for the new α, and the same with v in place of u for the old one. Both are exact, whatever
 // the blocks do.
-func (t *task) sweep(ctx context.Context, alpha []float64) (before, after float64, err error) {
-	at := rand.New(rand.NewPCG(1, 0x53e)).Perm(len(alpha))
-	rows := min(sweepRows, max(16, len(at)/8))
-	x, p := points.Of(t.data), t.problem
+func (t *exactProblem) sweep(ctx context.Context, alpha []float64) (before, after float64, err error) {
+	at := rand.New(rand.NewPCG(1, 0x53e)).Perm(len(t.y))
+	rows, unit := min(sweepRows, max(16, len(at)/8)), t.unit()
+	x, p, all := points.Of(t.data), t.problem, t.coef(alpha)
 	vectors := func(of []int) (at []int, coef []float64) {
 		for _, i := range of {
-			if alpha[i] != 0 {
-				at, coef = append(at, i), append(coef, alpha[i]*t.y[i])
+			if all[i] != 0 {
+				at, coef = append(at, i), append(coef, all[i])
 			}
 		}
 		return at, coef
@@ -159,43 +191,61 @@ func (t *task) sweep(ctx context.Context, alpha []float64) (before, after float6
 		if err != nil {
 			return 0, 0, err
 		}
-		part := &solvers.Problem{K: gram, S: pick(p.S, of), P: make([]float64, len(of)), Lower: pick(p.Lower, of), Upper: pick(p.Upper, of)}
-		if p.Ridge != nil {
-			part.Ridge = pick(p.Ridge, of)
+		vars := t.variables(of)
+		part := &solvers.Problem{K: gram, S: pick(p.S, vars), P: make([]float64, len(vars)), Lower: pick(p.Lower, vars), Upper: pick(p.Upper, vars)}
+		if t.real != nil {
+			part.K = solvers.Double(gram)
 		}
-		start := pick(alpha, of)
-		for k, i := range of {
-			part.P[k] = p.P[i] + p.S[i]*(u[k]+v[k])
+		if p.Ridge != nil {
+			part.Ridge = pick(p.Ridge, vars)
+		}
+		start := pick(alpha, vars)
+		for k, i := range vars {
+			r := k % len(of)
+			part.P[k] = p.P[i] + p.S[i]*(u[r]+v[r])
 			part.Delta += p.S[i] * start[k]
 		}
-		own := func(v, a []float64) (q float64) {
-			for k := range of {
-				if a[k] == 0 {
+		own := func(v []float64) (q float64) {
+			coef := pick(all, of)
+			for k, c := range coef {
+				if c == 0 {
 					continue
 				}
 				s := 2 * v[k]
 				for l, kl := range gram.Row(k) {
-					s += part.S[l] * a[l] * kl
+					s += coef[l] * kl
 				}
-				q += part.S[k] * a[k] * s
+				q += c * s
 			}
 			return q
 		}
-		before += own(v, start)
-		res, err := solvers.Solve(ctx, part, solvers.SMO{}, solvers.Settings{Stop: solvers.UpLow{Tol: 1e-2}, Start: start, Every: -1})
+		before += own(v)
+		res, err := solvers.Solve(ctx, part, solvers.SMO{}, solvers.Settings{Stop: solvers.UpLow{Tol: 1e-2 * unit}, Start: start, Every: -1})
 		if res == nil {
 			return 0, 0, err
 		}
-		for k, i := range of {
+		for k, i := range vars {
 			alpha[i] = res.Alpha[k]
 		}
-		after += own(u, res.Alpha)
+		for k, c := range partCoef(res.Alpha, part.S, len(of)) {
+			all[of[k]] = c
+		}
+		after += own(u)
 	}
 	return before, after, nil
 }
 
+// partCoef returns the coefficients Σ s_u α_u of n points.
+func partCoef(alpha, s []float64, n int) []float64 {
+	coef := make([]float64, n)
+	for k, a := range alpha {
+		coef[k%n] += s[k] * a
+	}
+	return coef
+}
+
 // addTo adds Σ_k coef[k] K(x_on[r], x_of[k]) to dst[r].
-func (t *task) addTo(ctx context.Context, dst []float64, on, of []int, coef []float64) error {
+func (t *exactProblem) addTo(ctx context.Context, dst []float64, on, of []int, coef []float64) error {
 	if len(of) == 0 {
 		return nil
 	}
@@ -210,16 +260,16 @@ func (t *task) addTo(ctx context.Context, dst []float64, on, of []int, coef []fl
 }
 
 // bounded returns the verdict that follows from a bound of α'Kα.
-func (f *ApproximateFit) bounded(primal, q float64) *Verdict {
-	p, norm2, sum := f.task.problem, q, 0.0
-	for i, a := range f.Alpha {
-		sum += a
+func (a *approximation) bounded(primal, q float64) *Verdict {
+	p, norm2, sum := a.t.problem, q, 0.0
+	for u, v := range a.alpha {
+		sum -= p.P[u] * v
 		if p.Ridge != nil {
-			norm2 += p.Ridge[i] * a * a
+			norm2 += p.Ridge[u] * v * v
 		}
 	}
 	t := multiple(p, sum, norm2)
-	v := &Verdict{Name: f.Description.how.String(), Primal: primal, Dual: max(0, t*sum-t*t*norm2/2), Violation: math.NaN(), Points: len(f.Alpha), SupportVectors: len(f.of.expansion.Coef)}
+	v := &Verdict{Name: a.how.String(), Primal: primal, Dual: max(0, t*sum-t*t*norm2/2), Violation: math.NaN(), Points: len(a.t.y), SupportVectors: len(a.of.expansion.Coef)}
 	if math.IsNaN(v.Primal) {
 		v.Primal = math.Inf(1)
 	}
@@ -264,9 +314,9 @@ func (f *ApproximateFit) machine(ctx context.Context) error {
 	if f.exact != nil {
 		return nil
 	}
-	m, err := f.task.at(ctx, f.Alpha)
+	res, err := f.t.at(ctx, f.alpha)
 	if err == nil {
-		f.exact = m.fit
+		f.exact = f.task.fit(res)
 	}
 	return err
 }
@@ -278,47 +328,42 @@ func (f *ApproximateFit) Polish(ctx context.Context) (_ *Fit, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Polish")
 	}
-	if err := arguments.Given(ctx, "Polish"); err != nil {
-		return nil, err
-	}
-	t := f.task
-	start := f.Alpha
+	start := f.alpha
 	if f.exact != nil {
 		start = f.exact.Alpha
 	}
-	res, err := solvers.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit, Every: t.every, Start: start})
-	var bad *solvers.ProblemError
-	if errors.As(err, &bad) && bad.Field == "Start" {
-		res, err = t.machine.solve(ctx, t.problem, t, nil)
-	}
+	res, err := f.polish(ctx, f.task, start)
 	if res == nil {
 		return nil, err
 	}
-	return t.fit(res), err
+	return f.task.fit(res), err
 }
 
-// multiplied is a machine Σ α_i y_i K(x_i, x) + b.
-type multiplied struct {
-	fit   *Fit      // of the best multiple of α
-	sums  []float64 // Σ_j α_j y_j K(x_j, x_i) of the given α
-	norm2 float64   // α'Kα of the given α
+// polish solves the exact problem from these multipliers, or from where the method starts if it
+// cannot take them.
+func (a *approximation) polish(ctx context.Context, s scene, start []float64) (*solvers.Result, error) {
+	if err := arguments.Given(ctx, "Polish"); err != nil {
+		return nil, err
+	}
+	t := a.t
+	res, err := solvers.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit, Every: t.every, Start: start})
+	var bad *solvers.ProblemError
+	if errors.As(err, &bad) && bad.Field == "Start" {
+		res, err = t.machine.solve(ctx, t.problem, s, nil)
+	}
+	return res, err
 }
 
-// at returns the machine of feasible multipliers α, with its certificate. If a smaller multiple
-// of α has a larger dual objective, the fit is of that.
-func (t *task) at(ctx context.Context, alpha []float64) (*multiplied, error) {
-	return guard.UnlessDone(ctx, func() (*multiplied, error) {
-		p, m := t.problem, &multiplied{sums: make([]float64, len(alpha))}
+// at returns feasible multipliers α with their certificate. If a smaller multiple of α has a larger
+// dual objective, the result is of that.
+func (t *exactProblem) at(ctx context.Context, alpha []float64) (*solvers.Result, error) {
+	return guard.UnlessDone(ctx, func() (*solvers.Result, error) {
+		p := t.problem
 		f := p.F(alpha)
 		gain, quadratic := 0.0, 0.0
 		for i, a := range alpha {
-			m.sums[i] = p.S[i] - f[i]
-			if p.Ridge != nil {
-				m.sums[i] -= p.S[i] * p.Ridge[i] * a
-			}
-			m.norm2 += a * p.S[i] * m.sums[i]
-			gain += a * (1 - t.b0*p.S[i])
-			quadratic += a * (1 - p.S[i]*f[i])
+			gain -= a * (p.P[i] + t.b0*p.S[i])
+			quadratic -= a * (p.P[i] + p.S[i]*f[i])
 		}
 		by := multiple(p, gain, quadratic)
 		if by > 0.999 { // what is gained is too little for moving multipliers from their bounds
@@ -327,11 +372,10 @@ func (t *task) at(ctx context.Context, alpha []float64) (*multiplied, error) {
 		scaled := make([]float64, len(alpha))
 		for i, a := range alpha {
 			scaled[i] = by * a
-			f[i] = p.S[i] + by*(f[i]-p.S[i]) // F = y − g, and g is linear in α
+			f[i] = -p.S[i]*p.P[i] + by*(f[i]+p.S[i]*p.P[i]) // F = −sp − g, and g is linear in α
 		}
 		res := &solvers.Result{Method: "given multipliers", Alpha: scaled, F: f, Certificate: solvers.CertifyWith(p, scaled, f)}
 		res.Bias = res.Certificate.Bias
-		m.fit = t.fit(res)
-		return m, nil
+		return res, nil
 	})
 }

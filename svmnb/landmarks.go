@@ -44,11 +44,11 @@ func (c Choice) String() string {
 
 // choose returns m rows, in the order in which they were chosen, or fewer if these represent
 // all points exactly.
-func (c Choice) choose(ctx context.Context, t *task, m int, seed uint64) ([]int, error) {
+func (c Choice) choose(ctx context.Context, t *exactProblem, m int, seed uint64) ([]int, error) {
 	rng := rand.New(rand.NewPCG(seed, 0x1a2d))
 	switch c {
 	case KMeans:
-		at, _, err := landmarks.Spread(ctx, points.Of(t.data), t.kernel, t.problem.K.Diag(), m, rng)
+		at, _, err := landmarks.Spread(ctx, points.Of(t.data), t.kernel, t.diag(), m, rng)
 		return at, err
 	case Leverage:
 		return leveraged(ctx, t, m, rng)
@@ -76,7 +76,7 @@ func factored(ctx context.Context, a [][]float64) (*chol.Panels[float64], error)
 }
 
 // leveraged draws m points by their leverage scores.
-func leveraged(ctx context.Context, t *task, m int, rng *rand.Rand) ([]int, error) {
+func leveraged(ctx context.Context, t *exactProblem, m int, rng *rand.Rand) ([]int, error) {
 	n := t.data.N()
 	sample := rng.Perm(n)[:m]
 	some := points.Of(t.data).Some(sample)
@@ -90,7 +90,7 @@ func leveraged(ctx context.Context, t *task, m int, rng *rand.Rand) ([]int, erro
 		a[i] = slices.Clone(gram.Row(i))
 		mean += a[i][i] / float64(m)
 	}
-	diag := t.problem.K.Diag()
+	diag := t.diag()
 	left := func(ridge float64) (rest []float64, total float64, err error) {
 		for i := range a {
 			a[i][i] += ridge
@@ -151,7 +151,7 @@ func leveraged(ctx context.Context, t *task, m int, rng *rand.Rand) ([]int, erro
 }
 
 // pivots returns the pivots of Cholesky's factorisation, of all points or of a sample.
-func pivots(ctx context.Context, t *task, m int, rng *rand.Rand) ([]int, error) {
+func pivots(ctx context.Context, t *exactProblem, m int, rng *rand.Rand) ([]int, error) {
 	n := t.data.N()
 	room := mostApproximate / 2
 	if t.cache > 0 {

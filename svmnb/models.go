@@ -30,12 +30,19 @@ func (f *MultiFit) Model() *model.Model {
 	if f == nil || f.task == nil {
 		return nil
 	}
-	m := machines.Machines{Kernel: f.task.base.kernel, Classes: f.task.classes, Duels: f.task.duels, Terms: f.terms, Expansion: f.points, Targets: targets(f.task.base.data)}
-	m.Kind = [...]machines.Kind{schemes.OneVsOne: machines.VotesKind, schemes.OneVsRest: machines.RestKind, schemes.CrammerSinger: machines.JointKind}[f.task.scheme]
+	m := f.task.described()
+	m.Kernel, m.Terms, m.Expansion = f.task.base.kernel, f.terms, f.points
+	return model.New(m, f.task.base.data)
+}
+
+// described returns what a model has of the problem: how the machines decide together.
+func (t *multiTask) described() machines.Machines {
+	m := machines.Machines{Classes: t.classes, Duels: t.duels, Targets: targets(t.base.data)}
+	m.Kind = [...]machines.Kind{schemes.OneVsOne: machines.VotesKind, schemes.OneVsRest: machines.RestKind, schemes.CrammerSinger: machines.JointKind}[t.scheme]
 	if m.Kind == machines.JointKind {
 		m.Duels = schemes.AllOthers(len(m.Classes))
 	}
-	return model.New(m, f.task.base.data)
+	return m
 }
 
 // Model returns what predictions need of the fit. Its values are those of the fit, bit for

@@ -41,6 +41,8 @@ type Verdict struct {
 	Proof                            []int // for each training point 1 if its label is the optimum's, −1 if it is not, 0 if neither is proven; nil without such a proof
 
 	SupportVectors int // terms of the machine's expansion
+
+	Machines []Verdict // those of the machines, if there are several; Primal, Dual and Bound are their sums
 }
 
 // Gap returns Primal − Bound, by how much the optimum may be below the machine's objective.
@@ -158,7 +160,7 @@ type judged struct {
 	name    string
 	primal  float64
 	values  []float64 // f at the training points, whose signs are the labels
-	own     *multiplied
+	own     *Fit      // of its multipliers; nil if it has none
 	vectors int
 }
 
@@ -211,9 +213,11 @@ func (t *task) judge(ctx context.Context, e Entry) (*judged, error) {
 		norm2 += c * w[k]
 	}
 	if alpha := t.multipliers(at, coef, exact); alpha != nil {
-		if j.own, err = t.at(ctx, alpha); err != nil {
+		res, err := t.exact().at(ctx, alpha)
+		if err != nil {
 			return nil, err
 		}
+		j.own = t.fit(res)
 	}
 	sums := make([]float64, t.data.N())
 	points.Of(t.data).AddTimes([][]float64{sums}, basis, [][]float64{coef})
@@ -372,8 +376,8 @@ func (t *task) verdicts(list []*judged) ([]Verdict, error) {
 		if j.own == nil {
 			continue
 		}
-		best = max(best, j.own.fit.Certificate.Dual)
-		low, high, err := j.own.fit.Bounds(t.data)
+		best = max(best, j.own.Certificate.Dual)
+		low, high, err := j.own.Bounds(t.data)
 		if err != nil {
 			return nil, err
 		}
@@ -385,7 +389,7 @@ func (t *task) verdicts(list []*judged) ([]Verdict, error) {
 	for k, j := range list {
 		v := Verdict{Name: j.name, Primal: j.primal, Dual: math.NaN(), Violation: math.NaN(), Bound: best, Points: n, SupportVectors: j.vectors, Proof: make([]int, n)}
 		if j.own != nil {
-			v.Dual, v.Violation = j.own.fit.Certificate.Dual, j.own.fit.Certificate.MaxKKT
+			v.Dual, v.Violation = j.own.Certificate.Dual, j.own.Certificate.MaxKKT
 		}
 		for i, f := range j.values {
 			side := machines.SideOf(f)

@@ -39,7 +39,7 @@ var zeros = []any{
 	svmnb.Sigmoid{}, selection.Split{}, svmnb.SupportVector{}, selection.Trial{}, svmnb.Uniqueness{}, selection.Validation{},
 	transform.Filling(0), transform.Unknown(0), transform.Bag{}, transform.Chosen{}, transform.ColumnSteps{}, transform.Dates{}, transform.Encoding{}, transform.Ranking{}, transform.TargetScaling{},
 	svmnb.Goal{}, svmnb.TwoSamples{}, svmnb.TwoSampleTest{}, svmnb.Thresholded{},
-	svmnb.ApproximateClassifier{}, svmnb.ApproximateFit{}, svmnb.Choice(0), svmnb.Entry{}, svmnb.Nystroem{}, svmnb.Parts{}, svmnb.RandomFeatures{}, svmnb.Refereed{}, svmnb.Subsample{}, svmnb.Verdict{},
+	svmnb.ApproximateClassifier{}, svmnb.ApproximateFit{}, svmnb.ApproximateRegressor{}, svmnb.ApproximateRegressionFit{}, svmnb.ApproximateMultiClassifier{}, svmnb.ApproximateMultiFit{}, svmnb.Choice(0), svmnb.Entry{}, svmnb.Nystroem{}, svmnb.Parts{}, svmnb.RandomFeatures{}, svmnb.Refereed{}, svmnb.Subsample{}, svmnb.Verdict{},
 	stream.Classifier{}, stream.Evaluation{}, stream.Exactness{}, stream.Fit{}, stream.MemoryError{}, stream.Progress{},
 	bayesopt.Space{}, bayesopt.Optimiser{}, bayesopt.Optimum{}, metrics.Bootstrap{}, metrics.Interval{}, metrics.Confusion{}, metrics.Averages{}, metrics.Error{}, metrics.PrecisionRecall{}, metrics.ROC{},
 }

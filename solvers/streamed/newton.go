@@ -1,4 +1,4 @@
-// Package streamed trains two-class machines on points that are not all in memory: it reads
+// Package streamed trains machines of two classes and regressions on points that are not all in memory: it reads
 // them in passes, and its memory does not grow with their number.
 package streamed
 
@@ -15,11 +15,11 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// Points are points z of m columns and their labels, which are made anew in each pass.
+// Points are points z of m columns and their labels or targets, which are made anew in each pass.
 type Points interface {
 	Columns() int // m
 	// Pass calls do with all points in their order, some at a time: len(y) rows of m numbers
-	// in z, and their labels ±1. do may change z. It returns the error of do or of the points,
+	// in z, and their labels ±1 or their targets. do may change z. It returns the error of do or of the points,
 	// or context.Cause(ctx).
 	Pass(ctx context.Context, do func(z, y []float64) error) error
 }
@@ -35,11 +35,50 @@ type Points interface {
 // Its dual is to maximise D(α) = Σ α_i − ½‖Σ y_i α_i z_i‖² − ½ Σ α_i²/C_i (the last term only
 // if Squared is set) over α ≥ 0 with Σ y_i α_i = 0 and, unless Squared is set, α_i ≤ C_i. The
 // norm is that of M⁻¹.
+//
+// With Real set, y are real targets and the loss is that of t = |y_i − f(z_i)| − ε, with the side
+// of f on which the point lies in place of its class. This is the same problem: a point above f has
+// the label s = +1, one below s = −1, and t = p − s f(z_i) with p = s y_i − ε in place of 1, also in
+// the dual's Σ p_i α_i. As ε ≥ 0, a point has a positive loss on one side at most.
 type Problem struct {
 	Points  Points
 	Metric  [][]float64 // M, of which the lower half is read; nil means the identity
-	Cost    [2]float64  // C of the points with y = −1 and y = +1
+	Cost    [2]float64  // C of the points with y = −1 and y = +1, or below and above f
 	Squared bool
+
+	Real    bool
+	Epsilon float64 // ε ≥ 0, half the width of the tube; only with Real
+	Delta   float64 // δ > 0 makes loss(t) Huber's: t²/2δ for 0 < t ≤ δ, and t − δ/2 beyond; not with Squared
+	Unit    float64 // what is a usual difference of two targets; 0 means 1
+}
+
+// at returns for a point at which f has a value the side on which it can have a loss, and t there.
+func (p *Problem) at(y, f float64) (k int, t float64) {
+	if p.Real {
+		return side(y - f), math.Abs(y-f) - p.Epsilon
+	}
+	return side(y), 1 - y*f
+}
+
+// offset returns t for f = 0 on a side.
+func (p *Problem) offset(y float64, k int) float64 {
+	if !p.Real {
+		return 1
+	}
+	if k == 0 {
+		return -y - p.Epsilon
+	}
+	return y - p.Epsilon
+}
+
+// smooth reports whether the loss has no kink.
+func (p *Problem) smooth() bool { return p.Squared || p.Delta > 0 }
+
+func (p *Problem) unit() float64 {
+	if p.Unit > 0 {
+		return p.Unit
+	}
+	return 1
 }
 
 // Settings say where a run starts and when it stops.
@@ -47,7 +86,7 @@ type Settings struct {
 	Gap       float64 // (P − D)/P at which to stop; 0 means 1e-3
 	MaxPasses int     // 0 means 1000
 	Start     *Result // of a similar problem, such as a sample of the points; nil means f = 0
-	Width     float64 // over which the kink is rounded at first, in units of y·f; 0 means that at the end of Start, or 2 without one
+	Width     float64 // over which the kink is rounded at first, in units of y·f or of Problem.Unit; 0 means that at the end of Start, or 2 without one
 
 	// Observe is called after each pass, if it is not nil.
 	Observe func(r *Result)
@@ -62,7 +101,7 @@ type Result struct {
 	Dual   float64 // D of the multipliers Alpha, a lower bound of every P
 	Alpha  Multipliers
 
-	Errors  int // points of the wrong side of f = 0
+	Errors  int // points of the wrong side of f = 0; 0 for targets
 	Points  int // points of a pass
 	Support int // points with α > 0 in Alpha
 	Passes  int
@@ -85,7 +124,8 @@ func (r Result) RelGap() float64 {
 
 // Multipliers are n multipliers α as a rule that computes them from the points: they take no
 // memory. α_i = Scale·t/r clipped to [0, C], with t = 1 − y_i f(z_i) and f of these Beta and
-// Bias. The two values of Scale are for y = −1 and y = +1, and make Σ y_i α_i zero.
+// Bias. The two values of Scale are for y = −1 and y = +1, and make Σ y_i α_i zero. For targets t =
+// |y_i − f(z_i)| − ε, and the two sides of f take the place of the labels.
 type Multipliers struct {
 	Beta  []float64
 	Bias  float64
@@ -93,18 +133,24 @@ type Multipliers struct {
 	Width [2]float64 // r, for y = −1 and y = +1
 	Most  [2]float64 // C, or +Inf if the loss is squared
 
-	Sum   float64 // Σ α_i
+	Sum   float64 // Σ α_i, or Σ p_i α_i for targets
 	Norm2 float64 // ‖Σ y_i α_i z_i‖²
-	Ridge float64 // Σ α_i²/C_i if the loss is squared, otherwise 0
+	Ridge float64 // Σ α_i²/C_i if the loss is squared, Σ δα_i²/C_i with Delta, otherwise 0
 
 	// Image is M⁻¹ Σ y_i α_i z_i, the coefficients of the function that belongs to α.
 	Image []float64
+
+	of *Problem
 }
 
-// At returns α of a point with label y at which f = β·z + b of these multipliers has a value.
+// At returns α of a point with label y at which f = β·z + b of these multipliers has a value. For
+// targets it is the α of the side of f on which y lies.
 func (a *Multipliers) At(y, f float64) float64 {
-	k := side(y)
-	return a.Scale[k] * min(max(0, (1-y*f)/a.Width[k]), a.Most[k])
+	k, t := side(y), 1-y*f
+	if a.of != nil {
+		k, t = a.of.at(y, f)
+	}
+	return a.Scale[k] * min(max(0, t/a.Width[k]), a.Most[k])
 }
 
 // side returns the index of a class.
@@ -126,7 +172,7 @@ func side(y float64) int {
 // computes P, P_r, the gradient, H and D of these α together. The α are feasible after those of
 // one class are scaled such that Σ y_i α_i = 0, so each pass has a certificate. At the minimum
 // of P_r the gap is r Σ_J α_i(C − α_i) at most, so r falls until the gap is small. The squared
-// loss needs no rounding: its r is 1/C.
+// loss needs no rounding: its r is 1/C. Neither does Huber's, which is h_r with r = δ/C.
 //
 // A Newton step that does not lower P_r enough is shortened, at the cost of another pass. A
 // start from a sample leaves four or five passes over all points. Each takes O(n m + |J|m²)
@@ -147,25 +193,26 @@ func Solve(ctx context.Context, p *Problem, s Settings) (*Result, error) {
 	if err := n.factorMetric(ctx); err != nil {
 		return nil, err
 	}
-	n.result.Alpha.Beta, n.result.Alpha.Image = make([]float64, m), make([]float64, m)
+	n.result.Alpha.Beta, n.result.Alpha.Image, n.result.Alpha.of = make([]float64, m), make([]float64, m), p
 	for k := range 2 {
 		n.result.Alpha.Width[k], n.result.Alpha.Most[k] = 1, p.Cost[k]
 	}
 	at := state{beta: make([]float64, m)}
-	if !p.Squared {
-		at.r = 2 / max(p.Cost[0], p.Cost[1]) // all points are in J
+	most := max(p.Cost[0], p.Cost[1])
+	if !p.smooth() {
+		at.r = 2 * p.unit() / most // all points are in J, or most
 	}
 	if s.Start != nil {
 		copy(at.beta, s.Start.Beta)
 		at.bias = s.Start.Bias
 		copy(n.result.Beta, at.beta)
 		n.result.Bias = at.bias
-		if !p.Squared && s.Start.width > 0 {
-			at.r = s.Start.width / max(p.Cost[0], p.Cost[1])
+		if !p.smooth() && s.Start.width > 0 {
+			at.r = s.Start.width / most
 		}
 	}
-	if s.Width > 0 && !p.Squared {
-		at.r = s.Width / max(p.Cost[0], p.Cost[1])
+	if s.Width > 0 && !p.smooth() {
+		at.r = s.Width * p.unit() / most
 	}
 	err := n.run(ctx, at, s)
 	n.result.Elapsed = time.Since(n.began)
@@ -206,8 +253,9 @@ type sums struct {
 	loss, smooth float64 // Σ of the loss, and of the rounded loss, both times C
 	n, wrong     int
 	support      [2]int
-	alpha        [2]float64 // Σ α, by class
-	square       [2]float64 // Σ α²/C, by class, if the loss is squared
+	alpha        [2]float64 // Σ α, by class or side of f
+	gain         [2]float64 // Σ p α, the same; Σ α unless y are targets
+	square       [2]float64 // Σ rα², the same, if the loss has no kink
 	image        [2][]float64
 	h            []float64 // Σ_J z z'/r, m × m, lower half
 	column       []float64 // Σ_J z/r
@@ -276,7 +324,7 @@ func (n *newton) run(ctx context.Context, at state, set Settings) error {
 		if err != nil {
 			return err
 		}
-		if !(decrement > 1e-14*math.Abs(now.rounded())) && (n.p.Squared || at.r < 1e-9/max(n.p.Cost[0], n.p.Cost[1])) {
+		if !(decrement > 1e-14*math.Abs(now.rounded())) && (n.p.smooth() || at.r < 1e-9*n.p.unit()/max(n.p.Cost[0], n.p.Cost[1])) {
 			res.Status = solvers.Exhausted
 			return nil
 		}
@@ -357,11 +405,15 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 	var r, most [2]float64
 	for k, c := range n.p.Cost {
 		r[k], most[k] = at.r, c
-		if n.p.Squared {
+		switch {
+		case n.p.Squared:
 			r[k], most[k] = 1/c, math.Inf(1)
+		case n.p.Delta > 0:
+			r[k] = n.p.Delta / c
 		}
 	}
 	var f, df, c []float64
+	var sides []int
 	if s.length = t; step != nil {
 		s.curve = simd.Dot(n.times(step[:n.m]), step[:n.m])
 	}
@@ -371,9 +423,9 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 	err := n.p.Points.Pass(ctx, func(z, y []float64) error {
 		count := len(y)
 		if cap(f) < count {
-			f, df, c = make([]float64, count), make([]float64, count), make([]float64, count)
+			f, df, c, sides = make([]float64, count), make([]float64, count), make([]float64, count), make([]int, count)
 		}
-		f, df, c = f[:count], df[:count], c[:count]
+		f, df, c, sides = f[:count], df[:count], c[:count], sides[:count]
 		const some = 64
 		parallel.Do((count+some-1)/some, count*n.m, func(task int) {
 			for i := task * some; i < min((task+1)*some, count); i++ {
@@ -385,7 +437,16 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 			}
 		})
 		rows[0], rows[1], of[0], of[1] = rows[0][:0], rows[1][:0], of[0][:0], of[1][:0]
-		if step != nil {
+		switch {
+		case step == nil:
+		case n.p.Real:
+			for i, y := range y {
+				for at, share := range rungs {
+					k, margin := n.p.at(y, f[i]-(1-share)*df[i]*t)
+					s.slopes[at] += float64(2*k-1) * df[i] * min(max(0, margin/r[k]), most[k])
+				}
+			}
+		default:
 			for i, y := range y {
 				k, margin, change := side(y), 1-y*f[i], y*df[i]*t
 				for at, share := range rungs {
@@ -394,8 +455,9 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 			}
 		}
 		for i, y := range y {
-			k, t := side(y), 1-y*f[i]
-			if f[i] < 0 && y > 0 || f[i] >= 0 && y < 0 {
+			k, t := n.p.at(y, f[i])
+			sides[i] = k
+			if !n.p.Real && (f[i] < 0 && y > 0 || f[i] >= 0 && y < 0) {
 				s.wrong++
 			}
 			if !(t > 0) {
@@ -407,15 +469,20 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 			}
 			a := min(t/r[k], most[k])
 			c[i] = a
-			if n.p.Squared {
+			switch {
+			case n.p.Squared:
 				s.loss += n.p.Cost[k] * t * t / 2
 				s.square[k] += a * a / n.p.Cost[k]
-			} else {
+			case n.p.Delta > 0:
+				s.loss += a*t - r[k]*a*a/2
+				s.square[k] += r[k] * a * a
+			default:
 				s.loss += n.p.Cost[k] * t
 				s.kink += (n.p.Cost[k] - a) * t
 			}
 			s.smooth += a*t - r[k]*a*a/2
 			s.alpha[k] += a
+			s.gain[k] += n.p.offset(y, k) * a
 			s.support[k]++
 			rows[k], of[k] = append(rows[k], z[i*n.m:(i+1)*n.m]), append(of[k], a)
 		}
@@ -428,7 +495,7 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 			}
 		})
 		for i, a := range c {
-			if k := side(y[i]); a > 0 && a < most[k] {
+			if k := sides[i]; a > 0 && a < most[k] {
 				n.curve(s, z[i*n.m:(i+1)*n.m], r[k])
 			}
 		}
@@ -438,7 +505,7 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 		return nil, err
 	}
 	n.flush(s)
-	if n.p.Squared {
+	if n.p.smooth() {
 		s.smooth = s.loss
 	}
 	s.metric = n.times(at.beta)
@@ -507,11 +574,14 @@ func (n *newton) dual(s *sums) (scale [2]float64, d float64, image []float64, no
 		norm2 = simd.Dot(image, image)
 	}
 	sum := 2 * least
+	if n.p.Real {
+		sum = scale[0]*s.gain[0] + scale[1]*s.gain[1]
+	}
 	ridge := scale[0]*scale[0]*s.square[0] + scale[1]*scale[1]*s.square[1]
 	// Of all multiples of α that are feasible the best is at the maximum of t·sum − ½t²(…).
 	t := 1.0
 	if q := norm2 + ridge; q > 0 && (n.p.Squared || sum < q) {
-		t = sum / q
+		t = max(0, sum) / q
 	}
 	for j := range solved {
 		solved[j] *= t
@@ -542,7 +612,7 @@ func (n *newton) note(s *sums, at state, r, most [2]float64) {
 		}
 	}
 	ridge := scale[0]*scale[0]*s.square[0] + scale[1]*scale[1]*s.square[1]
-	res.Alpha = Multipliers{append(res.Alpha.Beta[:0], at.beta...), at.bias, scale, r, most, scale[0]*s.alpha[0] + scale[1]*s.alpha[1], norm2, ridge, image}
+	res.Alpha = Multipliers{append(res.Alpha.Beta[:0], at.beta...), at.bias, scale, r, most, scale[0]*s.gain[0] + scale[1]*s.gain[1], norm2, ridge, image, n.p}
 }
 
 // direction sets step to the Newton step and returns the square of the Newton decrement.

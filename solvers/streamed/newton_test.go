@@ -156,6 +156,78 @@ func checkMultipliers(t *rapid.T, p *Problem, res *Result) {
 	}
 }
 
+// Targets: the bounds hold the optimum that SMO finds for each loss, and the gap reaches its
+// tolerance.
+func TestBoundsHoldTheOptimumOfTargets(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		n, d := rapid.IntRange(8, 90).Draw(t, "n"), rapid.IntRange(2, 5).Draw(t, "d")
+		x, y := overlapping(rapid.Uint64().Draw(t, "seed"), n, d)
+		unit := math.Exp(rapid.Float64Range(-5, 5).Draw(t, "log unit"))
+		for i, row := range x {
+			y[i] = unit * (10 + math.Sin(2*row[0]) + 0.3*row[1])
+		}
+		// The optimum scales with the unit if C and K keep their ratio.
+		c := unit * math.Exp(rapid.Float64Range(-3, 4).Draw(t, "log C"))
+		costs := slices.Repeat([]float64{c}, n)
+		g, err := kernels.NewGram(kernels.Sum(kernels.RBF(2), kernels.Linear()), x, 1<<20)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &Problem{Real: true, Unit: unit, Cost: [2]float64{c, c}}
+		var q *solvers.Problem
+		switch rapid.SampledFrom([]string{"linear", "quadratic", "pinball", "Huber"}).Draw(t, "loss") {
+		case "linear":
+			p.Epsilon = unit * rapid.Float64Range(0, 0.5).Draw(t, "epsilon")
+			q = solvers.Tube(g, y, costs, p.Epsilon)
+		case "quadratic":
+			p.Epsilon, p.Squared = unit*rapid.Float64Range(0, 0.5).Draw(t, "epsilon"), true
+			q = solvers.Tube2(g, y, costs, p.Epsilon)
+		case "pinball":
+			tau := rapid.Float64Range(0.05, 0.95).Draw(t, "tau")
+			p.Cost = [2]float64{(1 - tau) * c, tau * c}
+			q = solvers.Pinball(g, y, costs, tau)
+		default:
+			p.Delta = unit * rapid.Float64Range(0.01, 2).Draw(t, "delta")
+			q = solvers.HuberTube(g, y, costs, p.Delta)
+		}
+		var z [][]float64
+		for i := range x {
+			z = append(z, slices.Clone(g.Row(i)))
+			z[i][i] += 1e-9
+		}
+		p.Points, p.Metric = held{z: z, y: y, some: 50}, z
+		best, err := solvers.Solve(context.Background(), q, solvers.TubeSMO{}, solvers.Settings{Stop: solvers.Gap{Rel: 1e-8}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, gap := range []float64{1e-2, 1e-4} {
+			res, err := Solve(context.Background(), p, Settings{Gap: gap, Start: &Result{Bias: 10 * unit}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			slack := 1e-6 * best.Certificate.Primal
+			if res.Status != solvers.Converged || res.RelGap() > gap || res.Dual > best.Certificate.Primal+slack || res.Primal < best.Certificate.Dual-slack {
+				t.Fatalf("%v after %d passes: %v … %v, the optimum is %v … %v", res.Status, res.Passes, res.Dual, res.Primal, best.Certificate.Dual, best.Certificate.Primal)
+			}
+			balance, sum := 0.0, 0.0
+			for i, row := range z {
+				f := res.Alpha.Bias
+				for j, v := range row {
+					f += v * res.Alpha.Beta[j]
+				}
+				a, k := res.Alpha.At(y[i], f), side(y[i]-f)
+				if a < 0 || !p.Squared && a > p.Cost[k]*(1+1e-12) {
+					t.Fatalf("α = %v is not in [0, %v]", a, p.Cost[k])
+				}
+				balance, sum = balance+float64(2*k-1)*a, sum+a
+			}
+			if math.Abs(balance) > 1e-9*sum {
+				t.Fatalf("Σ sα = %v of Σ α = %v", balance, sum)
+			}
+		}
+	})
+}
+
 // A result does not depend on the number of goroutines, and the size of the parts changes it by
 // rounding only.
 func TestSameOnAnyNumberOfGoroutines(t *testing.T) {
