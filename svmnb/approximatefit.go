@@ -140,6 +140,27 @@ func (a *approximation) certify(ctx context.Context) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
+	if by, _ := a.t.best(alpha, q); a.t.real != nil && by < 0.5 {
+		// The dual objective of these multipliers is negative, that of a small multiple may not
+		// be. The pass takes that multiple, which the cheap bound knows.
+		cheap, err := a.of.quadratic(ctx)
+		if err != nil {
+			return nil, err
+		}
+		by, _ := a.t.best(a.alpha, cheap)
+		small := slices.Clone(a.alpha)
+		for u := range small {
+			small[u] *= by
+		}
+		_, less, err := a.t.sweep(ctx, small)
+		if err != nil {
+			return nil, err
+		}
+		_, d := a.t.best(alpha, q)
+		if _, other := a.t.best(small, less); other > d {
+			alpha, q = small, less
+		}
+	}
 	primal := a.of.primal
 	if math.IsNaN(primal) { // f = Σ c_i K(x_i, x) + b with the coefficients of the α before
 		primal = norm2/2 + a.t.loss(a.of.expansion.Values(points.Of(a.t.data)))
@@ -259,17 +280,23 @@ func (t *exactProblem) addTo(ctx context.Context, dst []float64, on, of []int, c
 	return ctx.Err()
 }
 
-// bounded returns the verdict that follows from a bound of α'Kα.
-func (a *approximation) bounded(primal, q float64) *Verdict {
-	p, norm2, sum := a.t.problem, q, 0.0
-	for u, v := range a.alpha {
-		sum -= p.P[u] * v
-		if p.Ridge != nil {
-			norm2 += p.Ridge[u] * v * v
+// best returns the best multiple of α with α'Kα = q, and its dual objective.
+func (t *exactProblem) best(alpha []float64, q float64) (by, dual float64) {
+	sum := 0.0
+	for u, v := range alpha {
+		sum -= t.problem.P[u] * v
+		if t.problem.Ridge != nil {
+			q += t.problem.Ridge[u] * v * v
 		}
 	}
-	t := multiple(p, sum, norm2)
-	v := &Verdict{Name: a.how.String(), Primal: primal, Dual: max(0, t*sum-t*t*norm2/2), Violation: math.NaN(), Points: len(a.t.y), SupportVectors: len(a.of.expansion.Coef)}
+	by = multiple(t.problem, sum, q)
+	return by, max(0, by*sum-by*by*q/2)
+}
+
+// bounded returns the verdict that follows from a bound of α'Kα.
+func (a *approximation) bounded(primal, q float64) *Verdict {
+	_, dual := a.t.best(a.alpha, q)
+	v := &Verdict{Name: a.how.String(), Primal: primal, Dual: dual, Violation: math.NaN(), Off: math.NaN(), Points: len(a.t.y), SupportVectors: len(a.of.expansion.Coef)}
 	if math.IsNaN(v.Primal) {
 		v.Primal = math.Inf(1)
 	}

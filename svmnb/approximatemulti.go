@@ -232,7 +232,7 @@ func (f *ApproximateMultiFit) each(of func(*ApproximateFit) (*Verdict, error)) (
 // together returns the verdict of machines whose problems are independent: their objectives and
 // bounds are added, and the largest violation is that of any machine.
 func together(name string, list []Verdict) Verdict {
-	v := Verdict{Name: name, Machines: list}
+	v := Verdict{Name: name, Machines: list, Off: math.NaN()}
 	for _, one := range list {
 		v.Primal, v.Dual, v.Bound = v.Primal+one.Primal, v.Dual+one.Dual, v.Bound+one.Bound
 		if v.Violation = max(v.Violation, one.Violation); math.IsNaN(one.Violation) {

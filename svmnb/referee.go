@@ -5,16 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
-	"github.com/svmnb/svmnb/svmnb/internal/cells"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
@@ -40,6 +38,10 @@ type Verdict struct {
 	Errors                           int
 	Proof                            []int // for each training point 1 if its label is the optimum's, −1 if it is not, 0 if neither is proven; nil without such a proof
 
+	// Of a regression, how far its value at any training point can be from that of the optimum, at
+	// most, in units of the targets; NaN for classes, and before it is known.
+	Off float64
+
 	SupportVectors int // terms of the machine's expansion
 
 	Machines []Verdict // those of the machines, if there are several; Primal, Dual and Bound are their sums
@@ -64,6 +66,9 @@ func (v Verdict) String() string {
 	if math.IsInf(v.Primal, 1) {
 		return fmt.Sprintf("the exact optimum is at least %.6g; the machine has no objective of its own there", v.Bound)
 	}
+	if v.Off > 0 && len(v.Machines) == 0 && v.Certain+v.Open+v.Different == 0 {
+		return fmt.Sprintf("the exact optimum is in [%.6g, %.6g], so the machine is within %s of it, and each value within %.3g of the optimum's", v.Bound, v.Primal, say.Percent(v.RelGap()), v.Off)
+	}
 	s := fmt.Sprintf("the exact optimum is in [%.6g, %.6g], so the machine is within %s of it", v.Bound, v.Primal, say.Percent(v.RelGap()))
 	if v.Certain+v.Open+v.Different == 0 {
 		return s
@@ -71,7 +76,7 @@ func (v Verdict) String() string {
 	return fmt.Sprintf("%s; %d of %d training labels are those of the optimum", s, v.Certain, v.Points)
 }
 
-// Entry is a machine that [Classifier.Referee] judges, under a name.
+// Entry is a machine that a referee judges, under a name; see [Classifier.Referee].
 type Entry struct {
 	Name  string
 	Model model.Modeler // a fit, or a *[model.Model] that was read from a file
@@ -79,10 +84,12 @@ type Entry struct {
 
 // Refereed are machines for one problem, side by side.
 type Refereed struct {
-	Description Classifier
+	Description fmt.Stringer // the Classifier, MultiClassifier or Regressor
 	Verdicts    []Verdict
 
-	task *task
+	problem string
+	points  int
+	real    bool // the machines are regressions
 }
 
 // Referee says for machines that somebody trained, with any program, how far each is from the
@@ -103,18 +110,12 @@ type Refereed struct {
 // A description with [Classifier.Augment] is the problem of LIBLINEAR with -B: τ² = B².
 func (c Classifier) Referee(ctx context.Context, entries ...Entry) (_ *Refereed, err error) {
 	defer guard.Caught(&err)
-	if err := arguments.Given(ctx, "Referee"); err != nil {
+	if err := some(ctx, entries); err != nil {
 		return nil, err
 	}
-	if len(entries) == 0 {
-		return nil, arguments.Wrong("Referee", 0, "there is no machine to judge; give one such as svmnb.Entry{\"LIBSVM\", m}")
-	}
-	t, err := c.prepare()
+	t, err := c.prepareRefereed()
 	if err != nil {
 		return nil, err
-	}
-	if t.margin != oneNorm && t.margin != twoNorm {
-		return nil, arguments.Wrong("Referee", math.NaN(), "the referee knows the 1-norm and the 2-norm soft margin; leave HardMargin, Nu and OneClass out")
 	}
 	var list []*judged
 	proven := false
@@ -128,7 +129,7 @@ func (c Classifier) Referee(ctx context.Context, entries ...Entry) (_ *Refereed,
 	}
 	if !proven {
 		own := *t
-		own.stop = solvers.Gap{Rel: 1e-6}
+		own.stop = ownGap
 		fit, err := own.solve(ctx)
 		if err != nil {
 			return nil, err
@@ -139,88 +140,144 @@ func (c Classifier) Referee(ctx context.Context, entries ...Entry) (_ *Refereed,
 		}
 		list = append(list, j)
 	}
-	v, err := t.verdicts(list)
-	return &Refereed{t.Classifier, v, t}, err
+	e, err := enclosed(list, t.data)
+	if err != nil {
+		return nil, err
+	}
+	return &Refereed{Description: t.Classifier, Verdicts: t.verdicts(list, e), problem: t.words(), points: t.data.N()}, nil
+}
+
+// ownGap is where the referee's own machine stops.
+var ownGap = solvers.Gap{Rel: 1e-6}
+
+// some returns the error of a call of a referee without a context or without machines.
+func some(ctx context.Context, entries []Entry) error {
+	if err := arguments.Given(ctx, "Referee"); err != nil {
+		return err
+	}
+	return arguments.WrongIf(len(entries) == 0, "Referee", 0, "there is no machine to judge; give one such as svmnb.Entry{\"LIBSVM\", m}")
+}
+
+func (c Classifier) prepareRefereed() (*task, error) {
+	t, err := c.prepare()
+	if err == nil && t.margin != oneNorm && t.margin != twoNorm {
+		err = arguments.Wrong("Referee", math.NaN(), "the referee knows the 1-norm and the 2-norm soft margin; leave HardMargin, Nu and OneClass out")
+	}
+	return t, err
 }
 
 // MustReferee is Referee for a notebook cell. An error is printed and ends the cell; outside a
 // notebook it panics.
-func (c Classifier) MustReferee(entries ...Entry) *Refereed {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	r, err := c.Referee(ctx, entries...)
-	if err != nil {
-		cells.Must(err)
-	}
-	return r
+func (c Classifier) MustReferee(entries ...Entry) *Refereed { return mustReferee(c.Referee, entries) }
+
+func mustReferee(referee func(context.Context, ...Entry) (*Refereed, error), entries []Entry) *Refereed {
+	return mustTrain(func(ctx context.Context) (*Refereed, error) { return referee(ctx, entries...) })
 }
 
 // judged is a machine with what its verdict needs.
 type judged struct {
 	name    string
 	primal  float64
-	values  []float64 // f at the training points, whose signs are the labels
-	own     *Fit      // of its multipliers; nil if it has none
+	values  []float64       // f at the training points, whose signs are the labels
+	own     *solvers.Result // of its multipliers; nil if it has none
+	bounds  func(x datasets.Points) (lower, upper []float64, err error)
 	vectors int
+}
+
+// misfit is the error of a machine that the referee cannot judge.
+func misfit(e Entry, format string, args ...any) error {
+	return arguments.Wrong("Referee", math.NaN(), "%s: %s", e.Name, fmt.Sprintf(format, args...))
+}
+
+// inside returns the machines of an entry for data of d features.
+func (e Entry) inside(d int) (*machines.Machines, error) {
+	if guard.IsNil(e.Model) {
+		return nil, misfit(e, "the model is nil")
+	}
+	in := e.Model.Model().Inside()
+	switch {
+	case in.Terms == nil:
+		return nil, misfit(e, "the model is empty")
+	case in.Before != nil || in.Target != nil:
+		return nil, misfit(e, "the model has steps before the machine; give the transformed points as data, and Transformed() of the model")
+	case in.Expansion.D != d:
+		return nil, misfit(e, "the model has %s, the data have %d", say.Several(in.Expansion.D, "feature"), d)
+	}
+	return in, nil
 }
 
 // judge evaluates a machine in the problem of t.
 func (t *task) judge(ctx context.Context, e Entry) (*judged, error) {
-	bad := func(format string, args ...any) error {
-		return arguments.Wrong("Referee", math.NaN(), "%s: %s", e.Name, fmt.Sprintf(format, args...))
+	in, err := e.inside(t.data.D())
+	if err != nil {
+		return nil, err
 	}
-	if guard.IsNil(e.Model) {
-		return nil, bad("the model is nil")
-	}
-	m := e.Model.Model()
-	in := m.Inside()
-	switch {
-	case in.Terms == nil:
-		return nil, bad("the model is empty")
-	case len(in.Terms) != 1 || len(in.Classes) != 2:
-		return nil, bad("the model is of %v; the referee judges machines of two classes", in.Kind)
-	case in.Before != nil:
-		return nil, bad("the model has steps before the machine; give the transformed points as data, and Transformed() of the model")
-	case in.Expansion.D != t.data.D():
-		return nil, bad("the model has %s, the data have %d", say.Several(in.Expansion.D, "feature"), t.data.D())
+	if len(in.Terms) != 1 || len(in.Classes) != 2 {
+		return nil, misfit(e, "the model is of %v; the referee of this problem judges machines of two classes", in.Kind)
 	}
 	sign, err := t.orientation(in)
 	if err != nil {
-		return nil, bad("%v", err)
+		return nil, misfit(e, "%v", err)
 	}
-	at, exact := t.find(in.Expansion.X)
-	x := in.Expansion.X
+	j, err := t.judgeTerm(ctx, e, in, in.Terms[0], sign)
+	if err != nil {
+		return nil, err
+	}
+	labels, err := e.Model.Model().Predict(t.data)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range labels { // rounding may have given a point the other label
+		if side := machines.SideOf(j.values[i]); name != [2]string{t.negative, t.positive}[side] && in.Classes[t.classOf(in, side)] != name {
+			j.values[i] = -j.values[i]
+		}
+	}
+	return j, nil
+}
+
+// judgeTerm evaluates one machine of a model, times sign, in the problem of t.
+func (t *task) judgeTerm(ctx context.Context, e Entry, in *machines.Machines, term machines.Term, sign float64) (*judged, error) {
+	j, err := t.exact().judge(ctx, e, in, term, sign)
+	if err == nil && j.own != nil {
+		j.bounds = t.fit(j.own).Bounds
+	}
+	return j, err
+}
+
+// judge evaluates one machine of a model, times sign.
+func (t *exactProblem) judge(ctx context.Context, e Entry, in *machines.Machines, term machines.Term, sign float64) (*judged, error) {
+	var used []int
+	var coef []float64
+	for k, c := range term.Coef {
+		if c != 0 {
+			used, coef = append(used, k), append(coef, sign*c)
+		}
+	}
+	b := sign * term.B
+	x := in.Expansion.X.Some(used)
+	at, exact := t.find(x)
 	if exact {
 		x = points.Of(t.data).Some(at)
 	}
 	if off := unlike(t.kernel, in.Kernel, points.Of(t.data)); off > 1e-4 {
-		return nil, bad("the kernel of the model is %v, that of the problem %v", in.Kernel, t.kernel)
+		return nil, misfit(e, "the kernel of the model is %v, that of the problem %v", in.Kernel, t.kernel)
 	}
-	coef := make([]float64, len(in.Terms[0].Coef))
-	for k, c := range in.Terms[0].Coef {
-		coef[k] = sign * c
-	}
-	b := sign * in.Terms[0].B
 	j := &judged{name: e.Name, vectors: len(coef)}
-	labels, err := m.Predict(t.data)
-	if err != nil {
-		return nil, err
-	}
-	basis, w := x.Basis(t.kernel), make([]float64, len(coef))
-	x.AddTimes([][]float64{w}, basis, [][]float64{coef})
-	norm2 := 0.0
-	for k, c := range coef {
-		norm2 += c * w[k]
-	}
 	if alpha := t.multipliers(at, coef, exact); alpha != nil {
-		res, err := t.exact().at(ctx, alpha)
-		if err != nil {
+		var err error
+		if j.own, err = t.at(ctx, alpha); err != nil {
 			return nil, err
 		}
-		j.own = t.fit(res)
 	}
-	sums := make([]float64, t.data.N())
-	points.Of(t.data).AddTimes([][]float64{sums}, basis, [][]float64{coef})
+	norm2, sums := 0.0, make([]float64, t.data.N())
+	if len(coef) > 0 {
+		basis, w := x.Basis(t.kernel), make([]float64, len(coef))
+		x.AddTimes([][]float64{w}, basis, [][]float64{coef})
+		for k, c := range coef {
+			norm2 += c * w[k]
+		}
+		points.Of(t.data).AddTimes([][]float64{sums}, basis, [][]float64{coef})
+	}
 	switch {
 	case t.tau2 != 0:
 		norm2 += (b - t.b0) * (b - t.b0) / t.tau2
@@ -232,11 +289,6 @@ func (t *task) judge(ctx context.Context, e Entry) (*judged, error) {
 	}
 	j.primal = norm2/2 + t.loss(sums)
 	j.values = sums
-	for i, name := range labels { // rounding may have given a point the other label
-		if side := machines.SideOf(sums[i]); name != [2]string{t.negative, t.positive}[side] && in.Classes[t.classOf(in, side)] != name {
-			j.values[i] = -sums[i]
-		}
-	}
 	return j, nil
 }
 
@@ -290,7 +342,7 @@ func unlike(a, b kernels.Kernel, x points.Points) float64 {
 // find returns the training points that the vectors are: rows with the same numbers, or the same
 // as single precision or eight digits leave them. found reports whether all vectors are training
 // points. Of equal points it returns the first; see multipliers.
-func (t *task) find(vectors points.Points) (at []int, found bool) {
+func (t *exactProblem) find(vectors points.Points) (at []int, found bool) {
 	x := points.Of(t.data)
 	for _, digits := range []int{0, 32, 8, 6} {
 		rows := make(map[string]int, x.N())
@@ -332,9 +384,12 @@ func rowKey(x points.Points, i, digits int) (key []byte) {
 
 // multipliers returns the α of an expansion over training points, cut to their box and balanced,
 // or nil if a coefficient has the sign of the other class. Equal points share their α.
-func (t *task) multipliers(at []int, coef []float64, found bool) []float64 {
+func (t *exactProblem) multipliers(at []int, coef []float64, found bool) []float64 {
 	if !found {
 		return nil
+	}
+	if t.real != nil {
+		return t.sided(at, coef)
 	}
 	alpha := make([]float64, t.data.N())
 	twins := map[string][]int{} // the points that equal a support vector, where more than one has α there
@@ -364,52 +419,114 @@ func (t *task) multipliers(at []int, coef []float64, found bool) []float64 {
 	return alpha
 }
 
-// verdicts compares machines of one problem.
-func (t *task) verdicts(list []*judged) ([]Verdict, error) {
-	n := t.data.N()
-	lower, upper := make([]float64, n), make([]float64, n)
-	for i := range lower {
-		lower[i], upper[i] = math.Inf(-1), math.Inf(1)
+// sided returns the α of a regression. Of equal points, those with larger targets have larger
+// coefficients, as every loss has it at the optimum.
+func (t *exactProblem) sided(at []int, coef []float64) []float64 {
+	n, x := len(t.y), points.Of(t.data)
+	given := map[string][]float64{}
+	for k, i := range at {
+		twin := string(rowKey(x, i, 0))
+		given[twin] = append(given[twin], coef[k])
 	}
-	best := 0.0
+	twins := map[string][]int{}
+	for i := range n {
+		twin := string(rowKey(x, i, 0))
+		if given[twin] != nil {
+			twins[twin] = append(twins[twin], i)
+		}
+	}
+	alpha := make([]float64, 2*n)
+	for twin, rows := range twins {
+		list := given[twin]
+		for len(list) < len(rows) {
+			list = append(list, 0)
+		}
+		slices.Sort(list)
+		slices.SortStableFunc(rows, func(i, j int) int { return compare(t.y[i], t.y[j]) })
+		for k, c := range list {
+			i := rows[min(k, len(rows)-1)] // more coefficients than points are of points that a file has made equal
+			if c > 0 {
+				alpha[i] += c
+			} else {
+				alpha[n+i] -= c
+			}
+		}
+	}
+	feasible(t.problem, alpha)
+	return alpha
+}
+
+// enclosure is what machines of one problem prove together.
+type enclosure struct {
+	best         float64   // lower bound of the optimum
+	lower, upper []float64 // bounds of f*
+}
+
+// enclosed returns what machines prove of f* at some points.
+func enclosed(list []*judged, x *datasets.Dataset) (e enclosure, err error) {
+	n := x.N()
+	e.lower, e.upper = make([]float64, n), make([]float64, n)
+	for i := range n {
+		e.lower[i], e.upper[i] = math.Inf(-1), math.Inf(1)
+	}
 	for _, j := range list {
 		if j.own == nil {
 			continue
 		}
-		best = max(best, j.own.Certificate.Dual)
-		low, high, err := j.own.Bounds(t.data)
+		e.best = max(e.best, j.own.Certificate.Dual)
+		low, high, err := j.bounds(x)
 		if err != nil {
-			return nil, err
+			return e, err
 		}
 		for i := range low {
-			lower[i], upper[i] = max(lower[i], low[i]), min(upper[i], high[i])
+			e.lower[i], e.upper[i] = max(e.lower[i], low[i]), min(e.upper[i], high[i])
 		}
 	}
+	return e, nil
+}
+
+// verdict is that of a machine, without what is said of labels or values.
+func (j *judged) verdict(best float64) Verdict {
+	v := Verdict{Name: j.name, Primal: j.primal, Dual: math.NaN(), Violation: math.NaN(), Bound: best, Points: len(j.values), SupportVectors: j.vectors, Off: math.NaN()}
+	if j.own != nil {
+		v.Dual, v.Violation = j.own.Certificate.Dual, j.own.Certificate.MaxKKT
+	}
+	return v
+}
+
+// label notes what is known of the label of a point.
+func (v *Verdict) label(proof int, wrong bool) {
+	switch v.Proof = append(v.Proof, proof); proof {
+	case 1:
+		v.Certain++
+	case -1:
+		v.Different++
+	default:
+		v.Open++
+	}
+	if wrong {
+		v.Errors++
+	}
+}
+
+// verdicts compares machines of one problem.
+func (t *task) verdicts(list []*judged, e enclosure) []Verdict {
 	out := make([]Verdict, len(list))
 	for k, j := range list {
-		v := Verdict{Name: j.name, Primal: j.primal, Dual: math.NaN(), Violation: math.NaN(), Bound: best, Points: n, SupportVectors: j.vectors, Proof: make([]int, n)}
-		if j.own != nil {
-			v.Dual, v.Violation = j.own.Certificate.Dual, j.own.Certificate.MaxKKT
-		}
+		v := j.verdict(e.best)
 		for i, f := range j.values {
-			side := machines.SideOf(f)
+			side, proof := machines.SideOf(f), 0
 			switch {
-			case lower[i] > 0 && side == 1, upper[i] < 0 && side == 0:
-				v.Certain++
-				v.Proof[i] = 1
-			case lower[i] > 0, upper[i] < 0:
-				v.Different++
-				v.Proof[i] = -1
-			default:
-				v.Open++
+			case e.lower[i] > 0 && side == 1, e.upper[i] < 0 && side == 0:
+				proof = 1
+			case e.lower[i] > 0, e.upper[i] < 0:
+				proof = -1
 			}
-			if side != machines.SideOf(t.y[i]) {
-				v.Errors++
-			}
+			v.label(proof, side != machines.SideOf(t.y[i]))
 		}
 		out[k] = v
 	}
-	return out, nil
+	return out
 }
 
 // Table lists the machines; see [display.Table].
@@ -418,15 +535,16 @@ func (r *Refereed) Table() *display.Sheet {
 		if r.none() {
 			return arguments.NoFit("Table")
 		}
+		list := r.listed()
 		numbers := func(name string, of func(v Verdict) float64) {
-			var list []float64
-			for _, v := range r.Verdicts {
-				list = append(list, of(v))
+			var column []float64
+			for _, v := range list {
+				column = append(column, of(v))
 			}
-			s.Numbers(name, list)
+			s.Numbers(name, column)
 		}
 		var names []string
-		for _, v := range r.Verdicts {
+		for _, v := range list {
 			names = append(names, v.Name)
 		}
 		s.Texts("machine", names)
@@ -435,6 +553,10 @@ func (r *Refereed) Table() *display.Sheet {
 		numbers("gap in %", func(v Verdict) float64 { return 100 * v.RelGap() })
 		numbers("largest violation", func(v Verdict) float64 { return v.Violation })
 		numbers("support vectors", func(v Verdict) float64 { return float64(v.SupportVectors) })
+		if r.real {
+			numbers("a value could change by", func(v Verdict) float64 { return v.Off })
+			return nil
+		}
 		numbers("training errors", func(v Verdict) float64 { return float64(v.Errors) })
 		numbers("labels that could change", func(v Verdict) float64 { return float64(v.Open) })
 		numbers("labels that are not the optimum's", func(v Verdict) float64 { return float64(v.Different) })
@@ -442,7 +564,20 @@ func (r *Refereed) Table() *display.Sheet {
 	})
 }
 
-func (r *Refereed) none() bool { return r == nil || r.task == nil }
+// listed returns the verdicts, and after them those of the machines of several classes, which are
+// named after both.
+func (r *Refereed) listed() []Verdict {
+	list := slices.Clone(r.Verdicts)
+	for _, v := range r.Verdicts {
+		for _, one := range v.Machines {
+			one.Name = v.Name + ": " + one.Name
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+func (r *Refereed) none() bool { return r == nil || r.problem == "" }
 
 // GapByMachine shows how far each machine of a [Refereed] is from the optimum, on a logarithmic
 // axis.
@@ -461,8 +596,8 @@ func (r *Refereed) Markdown() string {
 	if r.none() {
 		return arguments.NoFit("Markdown").Error()
 	}
-	t, s := r.task, say.NewSummary()
-	s.Row("**problem**", "%s", t.words())
+	s := say.NewSummary()
+	s.Row("**problem**", "%s", r.problem)
 	best := slices.MaxFunc(r.Verdicts, func(a, b Verdict) int { return -compare(a.Primal, b.Primal) })
 	s.Row("optimum", "in [%s, %s]", say.Signed(best.Bound, 9), say.Signed(best.Primal, 9))
 	s.Row("nearest", "%s, within %s", best.Name, say.Percent(best.RelGap()))
@@ -479,13 +614,26 @@ func compare(a, b float64) int {
 	return 0
 }
 
+// mostGaps is the most rows of a figure of gaps.
+const mostGaps = 40
+
 func drawGapByMachine(r *Refereed) (*display.Chart, error) {
-	d := figure.GapsData{Problem: r.task.words()}
-	for _, v := range r.Verdicts {
+	d := figure.GapsData{Problem: r.problem, Points: r.points}
+	list := r.listed()
+	several := len(list) > len(r.Verdicts)
+	if len(list) > mostGaps {
+		list = r.Verdicts
+	}
+	for _, v := range list {
 		d.Names = append(d.Names, v.Name)
 		d.Gaps = append(d.Gaps, v.RelGap())
 		d.Open = append(d.Open, v.Open+v.Different)
+		switch {
+		case r.real:
+			d.Texts = append(d.Texts, fmt.Sprintf("values within %s of the optimum's", say.Number(v.Off)))
+		case several:
+			d.Texts = append(d.Texts, fmt.Sprintf("%d of %d labels not proven", v.Open+v.Different, v.Points))
+		}
 	}
-	d.Points = r.task.data.N()
 	return figure.Gaps(d)
 }

@@ -229,22 +229,11 @@ func (n *readNode) model() (*Model, error) {
 			count += int(v)
 		}
 		pairs := k * (k - 1) / 2
-		if len(per) != k || count == 0 || k > 1<<12 || len(rho) < pairs || count > len(coef) || len(coef) != (k-1)*count {
-			return fail("there are %d classes, %d numbers of vectors, %d coefficients and %d biases, which do not go together", k, len(per), len(coef), len(rho))
+		if count == 0 || len(coef)%count != 0 {
+			return fail("there are %d coefficients of %d vectors", len(coef), count)
 		}
-		m.of.Kind, m.of.Duels = machines.VotesKind, schemes.AllPairs(k, pairs)
-		if pairs > machines.MostNumbers/count {
-			return fail("%d machines of %d support vectors need more than 1 GiB", pairs, count)
-		}
-		begin := make([]int, k+1)
-		for c, v := range per {
-			begin[c+1] = begin[c] + int(v)
-		}
-		for q, d := range m.of.Duels {
-			c := make([]float64, count)
-			copy(c[begin[d[0]]:begin[d[0]+1]], coef[(d[1]-1)*count+begin[d[0]]:])
-			copy(c[begin[d[1]]:begin[d[1]+1]], coef[d[0]*count+begin[d[1]]:])
-			m.of.Terms = append(m.of.Terms, machines.Term{Coef: c, B: rho[q]})
+		if err := m.pairwise(onnxFormat, per, slices.Collect(slices.Chunk(coef, count)), rho); err != nil {
+			return nil, err
 		}
 		if a, b := n.floats["prob_a"], n.floats["prob_b"]; len(a) == pairs && len(b) == pairs {
 			for q := range a {
@@ -261,6 +250,38 @@ func (n *readNode) model() (*Model, error) {
 		return nil, err
 	}
 	return m, nil
+}
+
+// pairwise completes the machines of all pairs of k classes. The support vectors are sorted by
+// their class, of which there are per. A vector of a class has k − 1 coefficients, one for each other
+// class in their order, which are the rows of coef.
+func (m *Model) pairwise(format string, per []int64, coef [][]float64, bias []float64) error {
+	k, count := len(m.of.Classes), 0
+	for _, v := range per {
+		if v < 0 || v > machines.MostNumbers {
+			return modelError(format, 0, "a class has %d vectors", v)
+		}
+		count += int(v)
+	}
+	pairs := k * (k - 1) / 2
+	if len(per) != k || count == 0 || k > 1<<12 || len(bias) < pairs || len(coef) != k-1 || len(coef[0]) != count {
+		return modelError(format, 0, "there are %d classes, %d numbers of vectors, %d rows of coefficients and %d biases, which do not go together", k, len(per), len(coef), len(bias))
+	}
+	m.of.Kind, m.of.Duels = machines.VotesKind, schemes.AllPairs(k, pairs)
+	if pairs > machines.MostNumbers/count {
+		return modelError(format, 0, "%d machines of %d support vectors need more than 1 GiB", pairs, count)
+	}
+	begin := make([]int, k+1)
+	for c, v := range per {
+		begin[c+1] = begin[c] + int(v)
+	}
+	for q, d := range m.of.Duels {
+		c := make([]float64, count)
+		copy(c[begin[d[0]]:begin[d[0]+1]], coef[d[1]-1][begin[d[0]]:])
+		copy(c[begin[d[1]]:begin[d[1]+1]], coef[d[0]][begin[d[1]]:])
+		m.of.Terms = append(m.of.Terms, machines.Term{Coef: c, B: bias[q]})
+	}
+	return nil
 }
 
 // linear completes the model of a linear node, whose weights are rows of coef.

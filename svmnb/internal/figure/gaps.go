@@ -17,6 +17,7 @@ type GapsData struct {
 	Names   []string  // of the machines
 	Gaps    []float64 // relative gaps, from 0 to 1; NaN for a machine without one
 	Open    []int     // labels of the training points that are not proven to be those of the optimum
+	Texts   []string  // what a tooltip says of each machine in place of Open; nil means Open
 }
 
 // Gaps draws the relative gap of each machine as a dot on a logarithmic axis. Gaps below 1e-12,
@@ -25,6 +26,7 @@ func Gaps(d GapsData) (*Chart, error) {
 	c, k := checks{figure: "Gaps"}, len(d.Names)
 	c.refuse(k == 0 || k > 40, "Names", "has %s: give 1 to 40", count(k, "machine", "machines"))
 	c.refuse(len(d.Open) != k, "Open", "has length %d for %s: give one value per machine", len(d.Open), count(k, "machine", "machines"))
+	c.refuse(d.Texts != nil && len(d.Texts) != k, "Texts", "has length %d for %s: give one text per machine", len(d.Texts), count(k, "machine", "machines"))
 	c.numbers("machine", k, given("Gaps", d.Gaps, missing))
 	c.refuse(d.Points < 1, "Points", "is %d: give the number of points", d.Points)
 	if c.err != nil {
@@ -53,6 +55,9 @@ func Gaps(d GapsData) (*Chart, error) {
 	from, to := decades(low/1.5, high*1.5)
 	p := plot{name: "gaps", about: "Distance from the optimum of each machine, as dots on a logarithmic axis.", tip: gapsJS.cut("tip"), grid: object{},
 		svm: object{"names": d.Names, "points": d.Points, "layout": gapsJS.cut("layout")}}
+	if d.Texts != nil {
+		p.tip, p.svm["texts"] = gapsJS.cut("tipTexts"), d.Texts
+	}
 	p.panel(logValues(0, from, to).named("relative gap (log scale)", 30),
 		axis{"type": "category", "data": d.Names, "inverse": true, "axisTick": object{"show": false}, "splitLine": object{"show": true}}.label(object{"overflow": "truncate"}))
 	p.add(scatter(data).name("gap").set("encode", object{"x": 0, "y": 1}).symbols("circle", 12).fill("@neg").edge("@page", 1).z(3))

@@ -7,6 +7,15 @@ function tip(p) {
 	return e.outerHTML + '<br>gap ' + svm.num(100 * v[0], 3) + ' %<br>' + v[2] + ' of ' + O.svm.points + ' labels not proven';
 }
 
+// tipTexts is tip for machines that have texts.
+function tipTexts(p) {
+	var v = p.value, e = document.createElement('b'), t = document.createElement('span');
+	if (!v) return '';
+	e.textContent = O.svm.names[v[1]];
+	t.textContent = O.svm.texts[v[1]];
+	return e.outerHTML + '<br>gap ' + svm.num(100 * v[0], 3) + ' %<br>' + t.innerHTML;
+}
+
 // layout gives each machine a row, and room for its name.
 function layout(w, top) {
 	var s = O.svm, longest = 0;
