@@ -618,7 +618,7 @@ func compare(a, b float64) int {
 const mostGaps = 40
 
 func drawGapByMachine(r *Refereed) (*display.Chart, error) {
-	d := figure.GapsData{Problem: r.problem, Points: r.points}
+	d := figure.GapsData{Problem: r.problem, Points: r.points, Whole: len(r.Verdicts)}
 	list := r.listed()
 	several := len(list) > len(r.Verdicts)
 	if len(list) > mostGaps {

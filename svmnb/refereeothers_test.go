@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -181,11 +182,13 @@ func TestRefereeOfClasses(t *testing.T) {
 		if text := r.Table().String(); !strings.Contains(text, "fit: class 0 against") {
 			t.Errorf("%s", text)
 		}
-		if _, err := svmnb.GapByMachine.Of(r); err != nil {
-			t.Error(err)
+		chart, err := svmnb.GapByMachine.Of(r)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if err := display.HTML(io.Discard, r); err != nil {
-			t.Error(err)
+		var page strings.Builder
+		if err := display.HTML(&page, r, chart); err != nil || !strings.Contains(page.String(), "labels not proven") || regexp.MustCompile(`class \d is nearest`).MatchString(page.String()) {
+			t.Errorf("the title is about a part of the machines, %v", err)
 		}
 	}
 	// Weights of points, which a file does not have, are those of the description.

@@ -17,6 +17,7 @@ type GapsData struct {
 	Names   []string  // of the machines
 	Gaps    []float64 // relative gaps, from 0 to 1; NaN for a machine without one
 	Open    []int     // labels of the training points that are not proven to be those of the optimum
+	Whole   int       // the title is about the first so many; 0 means all
 	Texts   []string  // what a tooltip says of each machine in place of Open; nil means Open
 }
 
@@ -39,7 +40,7 @@ func Gaps(d GapsData) (*Chart, error) {
 		if !finite(v) {
 			continue
 		}
-		if best < 0 || v < d.Gaps[best] {
+		if whole := d.Whole == 0 || i < d.Whole; whole && (best < 0 || v < d.Gaps[best]) {
 			best = i
 		}
 		v = max(v, least)
@@ -49,7 +50,8 @@ func Gaps(d GapsData) (*Chart, error) {
 	title := "No machine has a gap"
 	if best >= 0 {
 		title = fmt.Sprintf("%s is nearest, within %s of the optimum", d.Names[best], gapWords(d.Gaps[best]))
-	} else {
+	}
+	if len(data) == 0 {
 		low, high = 1e-3, 1
 	}
 	from, to := decades(low/1.5, high*1.5)
