@@ -14,6 +14,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
+	"github.com/svmnb/svmnb/svmnb/internal/vecchia"
 	"github.com/svmnb/svmnb/svmnb/model"
 )
 
@@ -43,8 +44,8 @@ func (f *Fit) Model() *model.Model {
 }
 
 // PosteriorOf returns mean and variance of f at m points. It takes the model of a [Fit]
-// that a direct method has solved, of a [SparseFit], of a [LatentFit] or of a [ClassifierFit] of two
-// classes, or the fit of a pipeline that ends in a process. The
+// that a direct method has solved, of a [SparseFit], of a [NeighbourFit], of a [LatentFit] or of a
+// [ClassifierFit] of two classes, or the fit of a pipeline that ends in a process. The
 // first call computes the Cholesky factor of the n points, in n³/3 operations and 4n²
 // bytes. It returns the errors of the model's Decisions, an *ArgumentError for other
 // models, and the cause of ctx when that ends early.
@@ -71,6 +72,8 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 			return nil, err
 		}
 		switch f := fit.(type) {
+		case *vecchia.Process:
+			return believedNear(ctx, f, rows, m.Inside())
 		case *SparseFit:
 			return f.posterior(ctx, rows)
 		case *ClassifierFit:
@@ -220,6 +223,34 @@ func (f *SparseFit) Model() *model.Model {
 	return modelOf(machines.ProcessKind, f.task.data, f.task.kernel, x, f.task.offset, p, f.coef)
 }
 
+// Model returns what predictions need of the process: its points and targets, the number of
+// neighbours and the units of their distances. Values of the model equal the means of Predict, bit
+// for bit, and [PosteriorOf] computes variances from it. Save writes up to 16,000 neighbours of each
+// point.
+//
+// The model of an empty fit is nil.
+func (f *NeighbourFit) Model() *model.Model {
+	if f.none() {
+		return nil
+	}
+	t, near := f.task, f.process()
+	a := &machines.Approximation{Of: machines.NeighboursOf, Near: near.M, Unit: near.Unit}
+	return modelOf(machines.NeighbourKind, t.data, t.kernel, t.data.X, t.offset, &machines.ProcessPart{Scale: t.scale, Noise: near.Noise, Approximation: a}, near.Y)
+}
+
+// believedNear returns the posterior of a model of nearest neighbours.
+func believedNear(ctx context.Context, p *vecchia.Process, x [][]float64, m *machines.Machines) (*Belief, error) {
+	mean, variance, err := p.Posterior(ctx, x)
+	if err != nil {
+		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
+	}
+	noise := math.NaN()
+	if len(p.Noise) == 1 {
+		noise = p.Noise[0]
+	}
+	return believed(mean, variance, noise, m.Terms[0].B, m.Process.Scale), nil
+}
+
 // inducing is the name of the approximation of a sparse process in a model.
 const inducing = "inducing points"
 
@@ -311,6 +342,13 @@ func restored(ctx context.Context, call string, of model.Modeler, x datasets.Poi
 		return nil, nil, err
 	}
 	p := m.Inside().Process
+	if p.Approximation.Of == machines.NeighboursOf {
+		near, err := m.Inside().Neighbours(ctx)
+		if err != nil {
+			return nil, nil, fmt.Errorf("svmnb: %s: %w", call, err)
+		}
+		return near, at.X, nil
+	}
 	release, err := p.Turn.Take(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("svmnb: %s: %w", call, err)

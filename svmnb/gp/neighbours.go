@@ -22,6 +22,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/say"
+	"github.com/svmnb/svmnb/svmnb/internal/vecchia"
 )
 
 // NeighbourProcess describes a Gaussian process in which each target depends on at most m near
@@ -151,7 +152,7 @@ func (p NeighbourProcess) Keep() *NeighbourFit {
 			if err != nil {
 				return f, nil, err
 			}
-			return f, &keptFit{Optimisation: *f.Optimisation, Evidence: f.Evidence, Unit: f.near.unit}, nil
+			return f, &keptFit{Optimisation: *f.Optimisation, Evidence: f.Evidence, Unit: f.near.Unit}, nil
 		})(ctx)
 	})
 }
@@ -175,10 +176,8 @@ type NeighbourFit struct {
 
 // nearby is an order of n points, with the nearest before each.
 type nearby struct {
-	unit   []float64 // of distances along each feature
-	tree   *nearest.Tree
-	places []int32     // of the tree: the m nearest before each place
-	x      [][]float64 // the points by their places
+	*vecchia.Points
+	places []int32 // of the tree: the m nearest before each place
 	m      int
 }
 
@@ -209,7 +208,7 @@ func (t *neighbourTask) neighbours(ctx context.Context) (*NeighbourFit, error) {
 		if err != nil {
 			return own.near(near, o, math.NaN()), err
 		}
-		if same(near.unit, own.units()) {
+		if same(near.Unit, own.units()) {
 			break
 		}
 		if near, err = own.nearby(ctx, t.m, own.units()); err != nil {
@@ -277,30 +276,23 @@ func (t *processTask) units() []float64 {
 // nearby orders the points and finds the m nearest before each, by distances in these units.
 func (t *processTask) nearby(ctx context.Context, m int, unit []float64) (*nearby, error) {
 	n, d := len(t.y), t.data.D()
-	near := &nearby{unit: unit, m: m}
-	// A common factor of the units changes nothing, and without it equal units are exact.
-	least := slices.Min(near.unit)
-	x := make([]float64, 0, n*d)
-	for _, row := range t.data.X {
-		for j, v := range row {
-			x = append(x, v/(near.unit[j]/least))
-		}
-	}
 	rank := make([]int32, n)
 	for i, r := range rand.New(rand.NewPCG(seedOfOrder, 0)).Perm(n) {
 		rank[i] = int32(r)
 	}
-	near.tree = nearest.New(d, x, rank)
-	near.x = make([][]float64, n)
-	for p, i := range near.tree.Index {
-		near.x[p] = t.data.X[i]
+	near := &nearby{vecchia.NewPoints(t.data.X, unit, rank), make([]int32, n*m), m}
+	type worker struct {
+		found nearest.Found
+		x     []float64
 	}
-	near.places = make([]int32, n*m)
-	found := make([]nearest.Found, runtime.GOMAXPROCS(0))
-	err := t.each(ctx, "neighbours", n, func(worker, p int) error {
-		i := near.tree.Index[p]
-		near.tree.Search(&found[worker], x[int(i)*d:][:d], m, near.tree.Rank[p])
-		copy(near.places[p*m:][:m], found[worker].Places)
+	own := make([]worker, runtime.GOMAXPROCS(0))
+	err := t.each(ctx, "neighbours", n, func(w, p int) error {
+		o := &own[w]
+		if o.x == nil {
+			o.x = make([]float64, d)
+		}
+		near.Tree.Search(&o.found, near.Scaled(o.x, near.X[p]), m, near.Tree.Rank[p])
+		copy(near.places[p*m:][:m], o.found.Places)
 		return nil
 	})
 	return near, err
@@ -334,101 +326,6 @@ func (t *processTask) each(ctx context.Context, stage string, n int, do func(wor
 	return nil
 }
 
-// conditional is the density of one value given those at some points, with its memory.
-type conditional struct {
-	patch *kernels.Patch
-	at    [][]float64
-	rows  [][]float64 // the lower triangle of the covariance matrix, then its Cholesky factor L
-	grads [][]float64 // the derivatives of each row
-	y     []float64   // then L⁻¹y
-	b, w  []float64   // C⁻¹c and C⁻¹y, with C and c the covariances of the points and with the value
-	sums  []float64   // derivatives of the evidence by the hyperparameters and the noise
-}
-
-func newConditional(patch *kernels.Patch, m int) *conditional {
-	c := &conditional{patch: patch, y: make([]float64, m+1), b: make([]float64, m+1), w: make([]float64, m+1), sums: make([]float64, patch.Params()+1)}
-	for j := range m + 1 {
-		c.rows, c.grads = append(c.rows, make([]float64, j+1)), append(c.grads, make([]float64, (j+1)*patch.Params()))
-	}
-	return c
-}
-
-// factor fills in and factors the covariance matrix of the points c.at, with noise on its
-// diagonal. It returns the number of rows of L, which are not all if the matrix is not positive
-// definite.
-func (c *conditional) factor(noise func(j int) float64, derivatives bool) int {
-	c.patch.Lay(c.at)
-	for j, x := range c.at {
-		row := c.rows[j]
-		if derivatives {
-			c.patch.GradientRow(row, c.grads[j], x)
-		} else {
-			c.patch.Row(row, x)
-		}
-		row[j] += noise(j)
-		for k, other := range c.rows[:j] {
-			row[k] = (row[k] - vec.Dot(row[:k], other[:k])) / other[k]
-		}
-		if row[j] -= vec.Dot(row[:j], row[:j]); !(row[j] > 0) {
-			return j
-		}
-		row[j] = math.Sqrt(row[j])
-	}
-	return len(c.at)
-}
-
-// forward sets y to L⁻¹y.
-func (c *conditional) forward(y []float64) {
-	for j := range y {
-		y[j] = (y[j] - vec.Dot(y[:j], c.rows[j][:j])) / c.rows[j][j]
-	}
-}
-
-// backward sets x to L⁻ᵀx.
-func (c *conditional) backward(x []float64) {
-	for k := len(x) - 1; k >= 0; k-- {
-		x[k] /= c.rows[k][k]
-		vec.Axpy(x[:k], -x[k], c.rows[k][:k])
-	}
-}
-
-// derive adds the derivatives of the logarithm of the density to sums. With v and m the variance
-// and the mean of the value, e its distance from m, b = C⁻¹c and w = C⁻¹y,
-//
-//	∂v = ∂k − 2b'∂c + b'∂C b,  ∂m = w'∂c − b'∂C w,
-//	∂ ln p = ½(e²/v² − 1/v) ∂v + e/v ∂m.
-func (c *conditional) derive(noise func(j int) float64) {
-	q := len(c.at) - 1
-	last, params := c.rows[q], c.patch.Params()
-	b, w := c.b[:q], c.w[:q]
-	copy(b, last)
-	copy(w, c.y)
-	c.backward(b)
-	c.backward(w)
-	v, e := last[q]*last[q], c.y[q]*last[q]
-	alpha, beta := (e*e/v-1)/v/2, e/v
-	weights := c.rows[q] // L is not needed any more
-	sum := func(j int) {
-		for p := range params {
-			c.sums[p] += vec.Dot(c.grads[j][p*(j+1):][:j+1], weights[:j+1])
-		}
-		c.sums[params] += noise(j) * weights[j]
-	}
-	for j := range q {
-		s, t := 2*alpha*b[j]-beta*w[j], -beta*b[j]
-		for k := range j {
-			weights[k] = s*b[k] + t*w[k]
-		}
-		weights[j] = b[j] * (alpha*b[j] - beta*w[j])
-		sum(j)
-	}
-	for k := range q {
-		weights[k] = -2*alpha*b[k] + beta*w[k]
-	}
-	weights[q] = alpha
-	sum(q)
-}
-
 // vecchia returns the evidence of the hyperparameters of t from each step-th term, and the
 // derivatives by their logarithms in grad, the noise last, unless that is nil.
 func (t *processTask) vecchia(ctx context.Context, near *nearby, grad []float64, step int32) (float64, error) {
@@ -436,17 +333,17 @@ func (t *processTask) vecchia(ctx context.Context, near *nearby, grad []float64,
 	if err != nil {
 		return 0, fmt.Errorf("svmnb: %w", err)
 	}
-	n, tree := len(t.y), near.tree
+	n, tree := len(t.y), near.Tree
 	noises := t.noiseVector()
-	own := make([]*conditional, runtime.GOMAXPROCS(0))
+	own := make([]*vecchia.Conditional, runtime.GOMAXPROCS(0))
 	values := make([][]float64, (n+strip-1)/strip) // the sums of each task, which are added in order
 	each := func(worker, p int) error {
 		if own[worker] == nil {
-			own[worker] = newConditional(patch.Another(), near.m)
+			own[worker] = vecchia.NewConditional(patch.Another(), near.m, grad != nil)
 		}
 		c := own[worker]
 		if p%strip == 0 {
-			values[p/strip] = make([]float64, len(c.sums)+1)
+			values[p/strip] = make([]float64, len(c.Sums)+1)
 		}
 		if tree.Rank[p]%step != 0 {
 			return nil
@@ -459,22 +356,22 @@ func (t *processTask) vecchia(ctx context.Context, near *nearby, grad []float64,
 			}
 			return p
 		}
-		c.at = c.at[:0]
+		c.At = c.At[:0]
 		for j := range q + 1 {
-			c.at = append(c.at, near.x[place(j)])
-			c.y[j] = t.y[tree.Index[place(j)]]
+			c.At = append(c.At, near.X[place(j)])
+			c.Y[j] = t.y[tree.Index[place(j)]]
 		}
 		noise := func(j int) float64 { return noises[tree.Index[place(j)]] }
-		if c.factor(noise, grad != nil) <= q {
+		if c.Factor(noise) <= q {
 			return t.indefinite(int(tree.Index[p]))
 		}
-		c.forward(c.y[:q+1])
+		c.Forward(q + 1)
 		sums := values[p/strip]
-		sums[0] += math.Log(c.rows[q][q]) + (math.Log(2*math.Pi)+c.y[q]*c.y[q])/2
+		sums[0] += math.Log(c.Row(q)[q]) + (math.Log(2*math.Pi)+c.Y[q]*c.Y[q])/2
 		if grad != nil {
-			clear(c.sums)
-			c.derive(noise)
-			vec.Axpy(sums[1:], 1, c.sums)
+			clear(c.Sums)
+			c.Derive(noise)
+			vec.Axpy(sums[1:], 1, c.Sums)
 		}
 		return nil
 	}
@@ -575,68 +472,48 @@ func (f *NeighbourFit) Posterior(ctx context.Context, x datasets.Points) (_ *Bel
 	if err != nil {
 		return nil, err
 	}
-	t, near := f.task, f.near
+	t := f.task
 	if err := t.check("Posterior", rows); err != nil {
 		return nil, err
 	}
 	if err := f.basis.Check(rows); err != nil {
 		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
 	}
-	b := &Belief{Mean: make([]float64, len(rows)), Variance: make([]float64, len(rows)), Noise: t.noise}
+	mean, variance, err := f.process().Posterior(ctx, rows)
+	var indefinite *vecchia.IndefiniteError
+	switch {
+	case errors.As(err, &indefinite):
+		return nil, t.indefinite(indefinite.Point)
+	case err != nil:
+		return nil, fmt.Errorf("svmnb: the posterior: %w", err)
+	}
+	noise := t.noise
 	if t.noises != nil {
-		b.Noise = math.NaN()
+		noise = math.NaN()
 	}
-	if len(rows) == 0 {
-		return b, nil
+	return believed(mean, variance, noise, t.offset, t.scale), nil
+}
+
+// process returns what predictions need.
+func (f *NeighbourFit) process() *vecchia.Process {
+	t := f.task
+	p := &vecchia.Process{Points: f.near.Points, Kernel: t.kernel, Y: t.y, Noise: []float64{t.noise}, M: f.near.m}
+	if t.noises != nil {
+		p.Noise = *t.noises
 	}
-	patch, err := kernels.NewPatch(t.kernel, t.data.X[:1], near.m+1)
-	if err != nil {
-		return nil, fmt.Errorf("svmnb: %w", err)
-	}
-	noises, least := t.noiseVector(), slices.Min(near.unit)
-	type worker struct {
-		*conditional
-		found nearest.Found
-		at    []float64
-	}
-	own := make([]worker, runtime.GOMAXPROCS(0))
-	silent := *t
-	silent.show = nil
-	err = silent.each(ctx, "posterior", len(rows), func(w, i int) error {
-		c := &own[w]
-		if c.conditional == nil {
-			c.conditional, c.at = newConditional(patch.Another(), near.m), make([]float64, t.data.D())
-		}
-		for j, v := range rows[i] {
-			c.at[j] = v / (near.unit[j] / least)
-		}
-		near.tree.Search(&c.found, c.at, near.m, math.MaxInt32)
-		q := len(c.found.Places)
-		c.conditional.at = c.conditional.at[:0]
-		for j, p := range c.found.Places {
-			c.conditional.at, c.y[j] = append(c.conditional.at, near.x[p]), t.y[near.tree.Index[p]]
-		}
-		c.conditional.at = append(c.conditional.at, rows[i])
-		switch made := c.factor(func(j int) float64 {
-			if j == q {
-				return 0
-			}
-			return noises[near.tree.Index[c.found.Places[j]]]
-		}, false); {
-		case made < q:
-			return t.indefinite(int(near.tree.Index[c.found.Places[made]]))
-		case made > q: // otherwise the variance is 0 up to rounding
-			b.Variance[i] = c.rows[q][q] * c.rows[q][q]
-		}
-		c.forward(c.y[:q])
-		b.Mean[i] = t.value(vec.Dot(c.rows[q][:q], c.y[:q]) + t.offset)
-		return nil
-	})
-	if err != nil {
-		return nil, err
+	return p
+}
+
+// believed returns the belief of means and variances of a process of zero mean, in units of the
+// data.
+func believed(mean, variance []float64, noise, offset float64, scale *datasets.TargetScaler) *Belief {
+	t := &processTask{scale: scale}
+	b := &Belief{Mean: mean, Variance: variance, Noise: noise}
+	for i, v := range mean {
+		b.Mean[i] = t.value(v + offset)
 	}
 	t.spread(b)
-	return b, nil
+	return b
 }
 
 // Markdown says in words what was solved and how good the answer is.

@@ -146,7 +146,7 @@ func TestNeighboursLearn(t *testing.T) {
 			t.Errorf("%s: %v by neighbours, %v exactly", f.Optimisation.Names[i], v, exact.Values[i])
 		}
 	}
-	if same(f.near.unit, []float64{1, 0.1}) {
+	if same(f.near.Unit, []float64{1, 0.1}) {
 		t.Error("the neighbours are those of the kernel before learning")
 	}
 	testkit.Near(t, "evidence of the summary", end.Evidence, f.Evidence, 1e-6*math.Abs(f.Evidence)+2)

@@ -26,10 +26,16 @@ var approximate = []string{
 	`{"kind":"Gaussian process","kernel":"RBF(1)","features":1,"vectors":[[1],[3]],"machines":[{"coef":[1,-1],"bias":2}],"process":{"noise":[0.1,0.2],"approximation":{"of":"gp.Heteroscedastic","curve":[2,0.1],"second":[0.1,0.2],"base":0.3,"noise":"Matern32(2)"}}}`,
 }
 
+// near is a model of nearest neighbours, as files have it.
+const near = `{"kind":"Gaussian process of nearest neighbours","kernel":"RBF(1)","features":1,"vectors":[[1],[3],[4]],"machines":[{"coef":[1,-1,2],"bias":2}],"process":{"noise":[0.1],"scale":{"centre":1,"width":3},"approximation":{"of":"nearest neighbours","near":2,"unit":[0.5]}}}`
+
 // versioned is testkit.Sealed with the version of approximate processes.
-func versioned(body string) []byte {
+func versioned(body string) []byte { return of("7", body) }
+
+// of is testkit.Sealed with any version.
+func of(version, body string) []byte {
 	_, rest, _ := strings.Cut(string(testkit.Sealed(body)), "\n")
-	return []byte("svmnb model 7\n" + rest)
+	return []byte("svmnb model " + version + "\n" + rest)
 }
 
 // Approximate processes predict from a file as their fits do.
@@ -211,5 +217,132 @@ func TestApproximateModelsRefused(t *testing.T) {
 		if _, _, err := gp.IntervalOf(ctx, m, datasets.Rows{{2}}, 0.9); err == nil {
 			t.Errorf("%s predicts", e.new)
 		}
+	}
+}
+
+// A process of nearest neighbours predicts from a file as its fit does, bit for bit.
+func TestNeighbourModels(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "model")
+	d := datasets.Friedman1(300, 0.1, 1)
+	variances := make([]float64, 300)
+	for i := range variances {
+		variances[i] = 0.1 + float64(i%3)
+	}
+	lengths := kernels.Scale(20, kernels.ARDMatern32(0.5, 0.7, 1, 0.9, 2, 3, 3, 3, 3, 3))
+	base := gp.Regress(d).Kernel(kernels.Scale(20, kernels.Matern52(1))).NoiseVariance(0.1)
+	at := datasets.Rows(datasets.Friedman1(70, 0, 2).X)
+	for _, p := range []gp.NeighbourProcess{
+		base.Neighbours(1), base.Neighbours(15), base.Neighbours(1000), base.ZeroMean().Kernel(lengths).Neighbours(15),
+		base.NormaliseTargets().NoiseVariance(0.01).Kernel(kernels.Matern32(1)).Neighbours(15), base.NoiseVariances(variances).Kernel(lengths).Neighbours(15),
+	} {
+		f := testkit.FitOf(t, p)
+		if err := model.Save(path, f); err != nil {
+			t.Fatal(err)
+		}
+		m, err := model.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.Posterior(ctx, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, own := range []*model.Model{f.Model(), m} {
+			values, err := own.Values(at)
+			if err != nil || !slices.Equal(values, want.Mean) {
+				t.Errorf("%v: %v, %v; want %v", p, values, err, want.Mean)
+			}
+			b, err := gp.PosteriorOf(ctx, own, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(b.Mean, want.Mean) || !slices.Equal(b.Variance, want.Variance) || b.Noise != want.Noise && !(math.IsNaN(b.Noise) && math.IsNaN(want.Noise)) {
+				t.Errorf("%v: %v, want %v", p, b, want)
+			}
+			low, high, err := gp.IntervalOf(ctx, own, at, 0.9)
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantLow, wantHigh := want.Interval(0.9)
+			if !math.IsNaN(want.Noise) && (!slices.Equal(low, wantLow) || !slices.Equal(high, wantHigh)) {
+				t.Errorf("%v: %v to %v, want %v to %v", p, low, high, wantLow, wantHigh)
+			}
+		}
+		if _, err := gp.ProbabilityOf(ctx, m, at); err == nil {
+			t.Error("probabilities of targets")
+		}
+		if err := m.WriteGo(new(bytes.Buffer), "x"); !errors.As(err, new(*model.Error)) {
+			t.Error(err)
+		}
+		if _, err := m.NewRow(); err == nil || !strings.Contains(err.Error(), "Values") {
+			t.Error(err)
+		}
+		if values, err := m.Values(datasets.Rows{}); err != nil || len(values) != 0 {
+			t.Error(values, err)
+		}
+		if _, err := m.Values(datasets.Rows{{1}}); err == nil {
+			t.Error("a point of another number of features")
+		}
+	}
+	scaled := testkit.FitOf(t, gp.Regress(d.Standardised()).Neighbours(10))
+	if err := model.Save(path, scaled); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := m.Raw().Values(datasets.Rows(d.X))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if own, err := scaled.Predict(d.Standardised()); err != nil || !slices.Equal(raw, own) {
+		t.Errorf("%v, %v; want %v", raw, err, own)
+	}
+	if (*gp.NeighbourFit)(nil).Model() != nil || new(gp.NeighbourFit).Model() != nil {
+		t.Error("an empty fit has a model")
+	}
+}
+
+// Files of neighbours that were changed by hand are refused.
+func TestNeighbourModelsRefused(t *testing.T) {
+	m, err := model.Read(bytes.NewReader(of("9", near)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The points 3 and 4 are nearest to 3.6, with 1.1 on the diagonal.
+	k := func(a, b float64) float64 { return math.Exp(-(a - b) * (a - b)) }
+	det := 1.1*1.1 - k(3, 4)*k(3, 4)
+	a, b := (1.1*-1-k(3, 4)*2)/det, (1.1*2-k(3, 4)*-1)/det
+	if v, err := m.Values(datasets.Rows{{3.6}}); err != nil || !(math.Abs(v[0]-(1+3*(2+a*k(3, 3.6)+b*k(4, 3.6)))) < 1e-12) {
+		t.Error(v, err)
+	}
+	for _, version := range []string{"1", "7", "8"} {
+		if m, err := model.Read(bytes.NewReader(of(version, near))); !errors.As(err, new(*model.Error)) || !strings.Contains(err.Error(), "version 9") {
+			t.Errorf("version %s: %v, %v", version, m, err)
+		}
+	}
+	if m, err := model.Read(bytes.NewReader(of("9", approximate[2]))); !errors.As(err, new(*model.Error)) || !strings.Contains(err.Error(), "version 9") {
+		t.Errorf("%v, %v", m, err)
+	}
+	for _, e := range [][2]string{
+		{`"near":2`, `"near":0`}, {`"near":2`, `"near":4`}, {`"near":2`, `"near":-1`}, {`"unit":[0.5]`, `"unit":[0]`}, {`"unit":[0.5]`, `"unit":[1,1]`},
+		{`,"unit":[0.5]`, ``}, {`"noise":[0.1],`, ``}, {`[0.1]`, `[0.1,0.2]`}, {`[0.1]`, `[-0.1]`}, {`"of":"nearest neighbours"`, `"of":"inducing points"`},
+		{`"near":2`, `"near":2,"curve":[1,2,3]`}, {`"near":2`, `"near":2,"second":[1,2,3]`}, {`"noise"`, `"beta":[1,2],"centre":[0],"noise"`},
+		{`[1,-1,2]`, `[1,-1]`}, {` of nearest neighbours"`, `"`}, {`"width":3`, `"width":0`}, {`,"approximation":{"of":"nearest neighbours","near":2,"unit":[0.5]}`, ``},
+	} {
+		for _, version := range []string{"7", "9"} {
+			if m, err := model.Read(bytes.NewReader(of(version, strings.Replace(near, e[0], e[1], 1)))); !errors.As(err, new(*model.Error)) {
+				t.Errorf("%s: %v, %v", e[1], m, err)
+			}
+		}
+	}
+	m, err = model.Read(bytes.NewReader(of("9", strings.NewReplacer(`[0.1]`, `[0]`, `[[1],[3],[4]]`, `[[3],[3],[4]]`).Replace(near))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Values(datasets.Rows{{3.2}}); err == nil || !strings.Contains(err.Error(), "positive definite") {
+		t.Error(err)
 	}
 }

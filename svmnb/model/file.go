@@ -40,9 +40,10 @@ const modelMagic = "svmnb model "
 //   - 6: transformed targets
 //   - 7: approximate processes
 //   - 8: kernel principal components, together with any of these
+//   - 9: processes of nearest neighbours, together with any of these
 //
 // Save writes the lowest version that can hold the model.
-var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7", "8"}
+var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
@@ -152,6 +153,12 @@ func Save(path string, fit Modeler) error {
 	}
 	if file.Before != nil && shifted(file.Before.Steps) {
 		version = modelVersions[7]
+	}
+	if m.of.Kind == machines.NeighbourKind {
+		if wrong := completeProcess(m.of.Process, m); wrong != "" {
+			return modelError("svmnb", 0, "%s", wrong)
+		}
+		version = modelVersions[8]
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -285,9 +292,13 @@ func Read(r io.Reader) (*Model, error) {
 	scaled := m.of.Process != nil && m.of.Process.Scale != nil
 	last := modelVersions[5]
 	approximate := m.of.Process != nil && m.of.Process.Approximation != nil
-	if newest := version == modelVersions[7]; newest != (file.Before != nil && shifted(file.Before.Steps)) {
-		return nil, modelError(format, 3, "version %s has kernel principal components, and no other", modelVersions[7])
-	} else if newest {
+	components := file.Before != nil && shifted(file.Before.Steps)
+	switch near := kind == int(machines.NeighbourKind); {
+	case near != (version == modelVersions[8]):
+		return nil, modelError(format, 3, "version %s has processes of nearest neighbours, and no other", modelVersions[8])
+	case !near && components != (version == modelVersions[7]):
+		return nil, modelError(format, 3, "version %s has kernel principal components, and none before it", modelVersions[7])
+	case near || components:
 		version = oldest(&file, approximate, scaled)
 	}
 	if approximate != (version == modelVersions[6]) {
@@ -316,7 +327,8 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// oldest returns the version that a file has without kernel principal components.
+// oldest returns the version that a file has without kernel principal components and nearest
+// neighbours.
 func oldest(file *modelJSON, approximate, scaled bool) string {
 	switch {
 	case approximate:
@@ -325,8 +337,10 @@ func oldest(file *modelJSON, approximate, scaled bool) string {
 		return modelVersions[5]
 	case file.Threshold != nil || scaled:
 		return modelVersions[4]
-	case file.Before.Columns != nil:
+	case file.Before != nil && file.Before.Columns != nil:
 		return modelVersions[3]
+	case file.Before != nil:
+		return modelVersions[2]
 	}
-	return modelVersions[2]
+	return modelVersions[1]
 }

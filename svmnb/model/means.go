@@ -1,20 +1,26 @@
 package model
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/points"
 	"github.com/svmnb/svmnb/svmnb/internal/steps"
 )
 
 // means returns the posterior means of a Gaussian process, as one column: the prior mean
-// plus Σ_j α_j K(x_j, x).
-func (m *Model) means(p points.Points) [][]float64 {
-	if m.of.Kind == machines.ClassProcessKind {
-		return m.of.Expansion.Sums(m.of.Terms, p)
+// plus Σ_j α_j K(x_j, x), or that given the nearest neighbours.
+func (m *Model) means(verb string, p points.Points) ([][]float64, error) {
+	switch m.of.Kind {
+	case machines.ClassProcessKind:
+		return m.of.Expansion.Sums(m.of.Terms, p), nil
+	case machines.NeighbourKind:
+		return m.nearMeans(verb, p)
 	}
 	t := m.of.Terms[0]
 	out := slices.Repeat([]float64{t.B}, p.N())
@@ -31,7 +37,32 @@ func (m *Model) means(p points.Points) [][]float64 {
 	for i, v := range out {
 		out[i] = m.of.Process.Value(v)
 	}
-	return machines.AsRows(out)
+	return machines.AsRows(out), nil
+}
+
+// nearMeans returns the means given the nearest neighbours. The error is an *ArgumentError for a
+// covariance matrix that is not positive definite, which only a file that was changed by hand has.
+func (m *Model) nearMeans(verb string, p points.Points) ([][]float64, error) {
+	ctx := context.Background()
+	near, err := m.of.Neighbours(ctx)
+	if err != nil {
+		return nil, err
+	}
+	x := p.X
+	if p.Sparse != nil {
+		x = nil
+		for i := range p.N() {
+			x = append(x, p.Sparse.Point(nil, i))
+		}
+	}
+	out, _, err := near.Posterior(ctx, x)
+	if err != nil {
+		return nil, arguments.Wrong(verb, math.NaN(), "%v: fit the process again, with a larger NoiseVariance", err)
+	}
+	for i, v := range out {
+		out[i] = m.of.Process.Value(v + m.of.Terms[0].B)
+	}
+	return machines.AsRows(out), nil
 }
 
 // inUnits returns m with coefficients and bias in units of the data, for formats that know no
@@ -106,14 +137,28 @@ func completeProcess(p *machines.ProcessPart, m *Model) string {
 	case p.Approximation == nil && m.of.Kind != machines.ProcessKind:
 		return "an approximate process has no approximation"
 	case p.Approximation != nil:
-		return completeApproximation(p, n)
+		return completeApproximation(p, m)
 	}
 	return ""
 }
 
-// completeApproximation does it for an approximate process of n points.
-func completeApproximation(p *machines.ProcessPart, n int) string {
-	a := p.Approximation
+// mostNear is the largest number of nearest neighbours, whose covariance matrix takes 1 GiB.
+const mostNear = 16_000
+
+// completeApproximation does it for an approximate process.
+func completeApproximation(p *machines.ProcessPart, m *Model) string {
+	a, n := p.Approximation, m.of.Expansion.X.N()
+	switch near := m.of.Kind == machines.NeighbourKind; {
+	case near != (a.Of == machines.NeighboursOf) || near != (a.Near != 0) || near != (a.Unit != nil):
+		return "the approximation is another than that of the kind"
+	case !near:
+	case a.Near < 1 || a.Near > min(n, mostNear):
+		return fmt.Sprintf("there are %d neighbours; want 1 to %d", a.Near, min(n, mostNear))
+	case len(a.Unit) != m.of.Expansion.D || !points.AllFinite(a.Unit) || !(slices.Min(a.Unit) > 0):
+		return "want a positive unit of distances for each feature"
+	case p.Noise == nil || p.Beta != nil || a.Curve != nil || a.Second != nil || a.Square != nil:
+		return "a process of nearest neighbours has a noise, and no numbers of other approximations"
+	}
 	if a.Noise != "" {
 		if _, err := kernels.Parse(a.Noise); err != nil {
 			return "the kernel of the noise: " + err.Error()

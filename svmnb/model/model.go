@@ -34,8 +34,8 @@ import (
 type Model struct{ of machines.Machines }
 
 // Modeler is a fit that has a [Model]: a *svmnb.Fit, *svmnb.MultiFit, *svmnb.RegressionFit,
-// *gp.Fit, *gp.ClassifierFit, *gp.LatentFit, *gp.SparseFit, *svmnb.Calibrated or *selection.PipeFit, or a *Model itself. The zero value of a
-// fit returns nil.
+// *gp.Fit, *gp.ClassifierFit, *gp.LatentFit, *gp.SparseFit, *gp.NeighbourFit, *svmnb.Calibrated or
+// *selection.PipeFit, or a *Model itself. The zero value of a fit returns nil.
 type Modeler interface{ Model() *Model }
 
 // Model returns m, so that a Model is a [Modeler].
@@ -259,7 +259,9 @@ func (m *Model) decisions(verb string, p points.Points) ([][]float64, error) {
 			return nil, err
 		}
 		if m.of.Process != nil {
-			rows = m.means(p)
+			if rows, err = m.means(verb, p); err != nil {
+				return nil, err
+			}
 		} else {
 			rows = m.of.Expansion.Sums(m.of.Terms, p)
 		}
@@ -456,7 +458,7 @@ func (m *Model) complete(format string) error {
 	bad := func(msg string, args ...any) error { return modelError(format, 0, msg, args...) }
 	count := 1
 	switch k := len(m.of.Classes); m.of.Kind {
-	case machines.RegressionKind, machines.ProcessKind, machines.CountProcessKind:
+	case machines.RegressionKind, machines.ProcessKind, machines.CountProcessKind, machines.NeighbourKind:
 		if k != 0 || len(m.of.Duels) != 0 || m.of.Curves != nil {
 			return bad("a %v has no classes and no probabilities", m.of.Kind)
 		}

@@ -58,6 +58,9 @@ func (m *Model) NewRow() (_ *Row, err error) {
 		return nil, arguments.Wrong("NewRow", math.NaN(), "the model was learnt from scaled data (%v), and points do not say whether they are scaled; say Raw() for the model of points as they were measured, or Transformed() for that of scaled ones", before)
 	}
 	if m.of.Kind >= machines.ClassProcessKind {
+		if m.of.Kind == machines.NeighbourKind {
+			return nil, arguments.Wrong("NewRow", math.NaN(), "a %v has no prediction row by row; say Values, gp.PosteriorOf or gp.IntervalOf of many points", m.of.Kind)
+		}
 		return nil, arguments.Wrong("NewRow", math.NaN(), "a %v predicts from its variances; say gp.ProbabilityOf or gp.IntervalOf", m.of.Kind)
 	}
 	program, err := before.Compile()

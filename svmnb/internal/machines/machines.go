@@ -42,10 +42,11 @@ const (
 	ProcessKind
 	ClassProcessKind // one latent function for two classes, one for each of more
 	CountProcessKind // f is the logarithm of the mean count
+	NeighbourKind    // each value from the nearest points; the coefficients are the targets
 )
 
 // Kinds are the names of the kinds, in their order.
-var Kinds = [...]string{"regression", "one class", "two classes", "one against one", "one against the rest", "Crammer–Singer", "Gaussian process", "Gaussian process of classes", "Gaussian process of counts"}
+var Kinds = [...]string{"regression", "one class", "two classes", "one against one", "one against the rest", "Crammer–Singer", "Gaussian process", "Gaussian process of classes", "Gaussian process of counts", "Gaussian process of nearest neighbours"}
 
 func (k Kind) String() string { return Kinds[k] }
 
@@ -76,13 +77,15 @@ type ProcessPart struct {
 
 // Approximation is what the model of an approximate posterior has besides its coefficients.
 type Approximation struct {
-	Of     string      `json:"of"`               // "Laplace" or "EP" of classes, "inducing points", or the expression of a likelihood
+	Of     string      `json:"of"`               // "Laplace" or "EP" of classes, "inducing points", "nearest neighbours", or the expression of a likelihood
 	Curve  []float64   `json:"curve,omitempty"`  // n curvatures W; none for more than two classes
 	Second []float64   `json:"second,omitempty"` // a second vector of coefficients: n of the noise's process, or one for each inducing point
 	Square [][]float64 `json:"square,omitempty"` // rows of B, up to the diagonal, of m inducing points, which are the first
 	Jitter float64     `json:"jitter,omitempty"` // that was added to the diagonal of K of the inducing points
 	Base   float64     `json:"base,omitempty"`   // the prior median of the noise, if that varies
 	Noise  string      `json:"noise,omitempty"`  // the kernel of the noise's process
+	Near   int         `json:"near,omitempty"`   // the number of nearest neighbours
+	Unit   []float64   `json:"unit,omitempty"`   // of their distances along each feature
 }
 
 // MostNumbers limits how many dense numbers a small file can cause to be allocated: 1 GiB.
