@@ -230,7 +230,7 @@ func (s *sums) rows(dst []float64, n, m int, x source, alone func(row []float64,
 // newSums returns the summer of k, or nil if sums must be computed row by row.
 func newSums(k Kernel, p *points) summer {
 	f := formulaOf(k, p.d)
-	if f == nil {
+	if f == nil || p.sparse != nil && len(f.maps) > 0 { // a sum of features is not sparse
 		return nil
 	}
 	which := vec.Indices[int32](p.n)

@@ -57,7 +57,10 @@ type strip[T simd.Float] struct {
 func (s *strip[T]) resize(f *formula, n int) {
 	s.n = n
 	if s.x == nil {
-		s.x, s.csr, s.side = make([][]T, len(f.spaces)), make([]simd.CSR[T], len(f.spaces)), newSide(len(f.spaces), 0)
+		s.x, s.csr, s.side = make([][]T, len(f.spaces)), make([]simd.CSR[T], len(f.spaces)), newSide(f, 0)
+	}
+	for k := range s.hash {
+		s.hash[k] = sized(s.hash[k], n)
 	}
 	for k, space := range f.spaces {
 		s.norm[k], s.shift[k] = sized(s.norm[k], n), sized(s.shift[k], n)
@@ -95,10 +98,17 @@ func (s *strip[T]) lay(f *formula, src source, which []int32) {
 func (s *strip[T]) layDense(f *formula, src source, which []int32, at int, buffer []float64) {
 	for r, j := range which {
 		point, r := src.point(buffer, int(j)), at+r
+		for k, cols := range f.equal {
+			sum := uint64(0)
+			for _, c := range cols {
+				sum += hashed(c, f.feature(c, point))
+			}
+			s.hash[k][r] = sum
+		}
 		for k, space := range f.spaces {
 			x, norm, shift := s.x[k][r*len(space.cols):][:len(space.cols)], 0.0, 0.0
 			for i, c := range space.cols {
-				a, mean, weight := point[c], 0.0, 1.0
+				a, mean, weight := f.feature(c, point), 0.0, 1.0
 				if space.mean != nil {
 					mean = space.mean[i]
 				}
@@ -125,6 +135,7 @@ func (s *strip[T]) layAll(f *formula, src *points, which []int32) {
 		for k := range f.spaces {
 			s.layShared(f, k, src, which)
 		}
+		s.hashSparse(f, src, which)
 		return
 	}
 	tasks := (len(which) + rightStrip - 1) / rightStrip
@@ -178,6 +189,35 @@ func (s *strip[T]) laySparse(f *formula, src source, which []int32) {
 	for k := range f.spaces {
 		s.laySpace(f, k, src, which)
 	}
+	s.hashSparse(f, src, which)
+}
+
+// hashSparse sets the hashes of the points whose indices are in the list which.
+func (s *strip[T]) hashSparse(f *formula, src source, which []int32) {
+	for k, cols := range f.equal {
+		in := make(map[int32]bool, len(cols))
+		for _, c := range cols {
+			in[int32(c)] = true
+		}
+		p, _ := src.(*points)
+		for r, j := range which {
+			sum := uint64(0)
+			if p != nil && p.sparse != nil {
+				index, value := p.entries(int(j))
+				for i, c := range index {
+					if in[c] {
+						sum += hashed(int(c), value[i])
+					}
+				}
+			} else {
+				point := src.point(s.point, int(j))
+				for _, c := range cols {
+					sum += hashed(c, point[c])
+				}
+			}
+			s.hash[k][r] = sum
+		}
+	}
 }
 
 // laySpace fills a space with the points whose indices are in the list which, as compressed
@@ -225,9 +265,8 @@ func (s *strip[T]) laySpace(f *formula, k int, src source, which []int32) {
 
 // part returns the points r of the strip with from ≤ r < to. They share its memory.
 func (s *strip[T]) part(f *formula, from, to int) *strip[T] {
-	p := &strip[T]{n: to - from, which: s.which[from:to], x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: newSide(len(f.spaces), 0)}
+	p := &strip[T]{n: to - from, which: s.which[from:to], x: make([][]T, len(f.spaces)), csr: make([]simd.CSR[T], len(f.spaces)), side: s.side.part(from, to)}
 	for k, space := range f.spaces {
-		p.norm[k], p.shift[k] = s.norm[k][from:to], s.shift[k][from:to]
 		if f.sparse {
 			p.csr[k] = s.csr[k]
 			p.csr[k].Start = p.csr[k].Start[from : to+1]
@@ -246,6 +285,11 @@ func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 		s.cutOf = append(s.cutOf, from.which[j])
 	}
 	s.which = s.cutOf
+	for k, h := range from.hash {
+		for r, j := range which {
+			s.hash[k][r] = h[j]
+		}
+	}
 	for k, space := range f.spaces {
 		width := len(space.cols)
 		if m := &s.csr[k]; f.sparse {
@@ -305,7 +349,7 @@ type packedStrip[T simd.Float] struct {
 func (c *packedStrip[T]) pack(f *formula, s *strip[T]) {
 	spaces := len(f.spaces)
 	if c.panels == nil {
-		c.panels, c.csr, c.side = make([]simd.Panels[T], spaces), make([]simd.CSR[T], spaces), newSide(spaces, s.n)
+		c.panels, c.csr, c.side = make([]simd.Panels[T], spaces), make([]simd.CSR[T], spaces), newSide(f, s.n)
 	}
 	c.n = s.n
 	c.which = append(c.which[:0], s.which...)
@@ -317,6 +361,9 @@ func (c *packedStrip[T]) pack(f *formula, s *strip[T]) {
 		}
 		c.norm[k] = append(c.norm[k][:0], s.norm[k][:s.n]...)
 		c.shift[k] = append(c.shift[k][:0], s.shift[k][:s.n]...)
+	}
+	for k, h := range s.hash {
+		c.hash[k] = append(c.hash[k][:0], h[:s.n]...)
 	}
 	c.norms = c.norms[:0]
 	for _, v := range c.norm[0] {

@@ -114,7 +114,12 @@ func inBlocks(g *Gram) *blocks {
 	if b.f == nil {
 		return b
 	}
-	g.compress()
+	if len(b.f.maps) == 0 {
+		g.compress()
+	} else if g.p.sparse != nil {
+		b.f = nil // a sum of features is not sparse
+		return b
+	}
 	b.f.sparse = g.p.sparse != nil
 	if good := b.choose(g); !good && b.f.sparse && g.p.written {
 		// The mean is not subtracted from sparse points, so products have larger errors. As
@@ -295,7 +300,18 @@ func (f *formula) centre(p *points, which []int32) {
 		share(threads(tasks), tasks, func(_, task int) {
 			cols := s.cols[task*meanStrip : min((task+1)*meanStrip, len(s.cols))]
 			mean := s.mean[task*meanStrip:][:len(cols)]
+			var x []float64
+			if len(f.maps) > 0 {
+				x = make([]float64, p.d)
+			}
 			for _, j := range which {
+				if x != nil {
+					point := p.point(x, int(j))
+					for k, c := range cols {
+						mean[k] += f.feature(c, point)
+					}
+					continue
+				}
 				if p.rows == nil {
 					for k, c := range cols {
 						mean[k] += p.columns[c*p.n+int(j)]

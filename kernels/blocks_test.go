@@ -14,6 +14,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/toy"
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 )
@@ -117,6 +118,96 @@ func TestBlocks(t *testing.T) {
 			})
 		}
 	})
+}
+
+// Kernels that map their points, and sums with white noise, are read in blocks like the kernels
+// within, from dense and from sparse points.
+func TestMappedInBlocks(t *testing.T) {
+	white := kernels.Scale(0.3, kernels.White())
+	row := func(v ...float64) []float64 { return append(v, make([]float64, 20-len(v))...) }
+	for _, k := range []kernels.Kernel{
+		kernels.Mapped(kernels.Matern52(1), row(1, 0.5), row(-0.5, 2, 1)),
+		kernels.Columns(kernels.Rotated(kernels.ARDMatern32(1, 0.5, 2), 0.7, 2, 1.1), 2, 0, 1),
+		kernels.Sum(kernels.RBF(0.05), white),
+		kernels.Sum(kernels.RBF(0.05), kernels.Mapped(white, row(1)), kernels.Columns(white, 1, 0)),
+		kernels.Product(kernels.Mapped(kernels.RBF(0.3), row(1, 0, 1)), kernels.Mapped(kernels.Columns(kernels.Mapped(kernels.Polynomial(2, 0.1, 1), []float64{1, 2}), 2, 0), row(1), row(0, 1), row(0, 0, 1))),
+		kernels.Normalised(kernels.Sum(kernels.Linear(), white)),
+	} {
+		t.Run(k.String(), func(t *testing.T) {
+			x := toy.Normal(3, 600, 20)
+			for i, v := range x {
+				for j := range v[:20] {
+					if (i+j)%7 != 0 || j < 3 && i%5 == 0 { // most are 0, but not the features that are read in all points
+						v[j] = 0
+					}
+				}
+				switch {
+				case i%11 == 1: // points that are equal, and others that are so in some features
+					copy(v, x[i-1])
+				case i%11 == 2:
+					v[0], v[1] = x[i-1][0], x[i-1][1]
+				case i%11 == 3:
+					v[0] = math.Copysign(0, -1)
+				}
+			}
+			sparse := kernels.CSR{Start: []int{0}, D: 20}
+			for _, v := range x {
+				for j, a := range v {
+					if a != 0 {
+						sparse.Index, sparse.Value = append(sparse.Index, int32(j)), append(sparse.Value, a)
+					}
+				}
+				sparse.Start = append(sparse.Start, len(sparse.Index))
+			}
+			other, err := kernels.NewSparseGram(k, sparse, kernels.NoCache)
+			if err != nil {
+				t.Fatal(err)
+			}
+			coef := make([]float64, len(x))
+			for i := range coef {
+				coef[i] = math.Cos(float64(i))
+			}
+			near := func(what string, i, j int, got, want float64) {
+				if !(math.Abs(got-want) <= 1e-9*(1+math.Abs(want))) {
+					t.Fatalf("%s: entry %d, %d is %v, want %v", what, i, j, got, want)
+				}
+			}
+			for what, g := range map[string]*kernels.Gram{"dense": mustGram(t, k, x, kernels.NoCache), "sparse": other} {
+				blocks := make([]int, 600)
+				if err := g.Sweep(t.Context(), 24, func(i, j int, rows [][]float64) {
+					for r, row := range rows {
+						for c, v := range row {
+							if j+c <= i+r {
+								near(what, i+r, j+c, v, k.Eval(x[i+r], x[j+c]))
+							}
+						}
+					}
+					if len(rows) > 1 {
+						blocks[i]++
+					}
+				}); err != nil {
+					t.Fatal(err)
+				}
+				if what == "dense" && slices.Max(blocks) == 0 {
+					t.Error("the matrix is read row by row")
+				}
+				some := make([]float64, 600)
+				if err := g.AddTo(t.Context(), some, nil, nil, vec.Indices[int](600), coef, true); err != nil {
+					t.Fatal(err)
+				}
+				sums := make([]float64, 9)
+				kernels.Against(k, x).Times(sums, x[:9], coef)
+				for i := range sums {
+					want := 0.0
+					for j, c := range coef {
+						want += c * k.Eval(x[i], x[j])
+					}
+					near("Times", i, -1, sums[i], want)
+					near("AddTo "+what, i, -1, some[i], want)
+				}
+			}
+		})
+	}
 }
 
 // Strips, chunks and ends that are not full; rows do not depend on what they are

@@ -15,8 +15,14 @@ import (
 // rounding error of ‖x‖² + ‖z‖² − 2x·z smaller. The dot product of the points themselves is
 // (x−μ)·(z−μ) + μ·x + μ·z − μ·μ. The mean is not subtracted from sparse points, because they
 // would not be sparse afterwards.
+//
+// A feature of a space is one of the d features of the points or, for a kernel that maps its points
+// linearly, a sum of them.
 type formula struct {
 	sparse bool
+	d      int
+	maps   [][]float64 // feature d + i is Σ_c maps[i][c] x_c
+	equal  [][]int     // sets of features of which a term asks whether they are equal
 	spaces []*space
 	root   term
 }
@@ -34,14 +40,30 @@ type space struct {
 type side struct {
 	norm  [][]float64 // ‖x − μ‖²
 	shift [][]float64 // μ·x − ½μ·μ
+	hash  [][]uint64  // of the features of each set of equal
 }
 
-func newSide(spaces, n int) side {
-	s := side{make([][]float64, spaces), make([][]float64, spaces)}
+func newSide(f *formula, n int) side {
+	spaces := len(f.spaces)
+	s := side{make([][]float64, spaces), make([][]float64, spaces), make([][]uint64, len(f.equal))}
 	for k := range spaces {
 		s.norm[k], s.shift[k] = make([]float64, n), make([]float64, n)
 	}
+	for k := range s.hash {
+		s.hash[k] = make([]uint64, n)
+	}
 	return s
+}
+
+// part returns the points r with from ≤ r < to. They share the memory of s.
+func (s *side) part(from, to int) (p side) {
+	for k := range s.norm {
+		p.norm, p.shift = append(p.norm, s.norm[k][from:to]), append(p.shift, s.shift[k][from:to])
+	}
+	for _, h := range s.hash {
+		p.hash = append(p.hash, h[from:to])
+	}
+	return p
 }
 
 // pairs are pairs of one point on the left, whose number is at, and consecutive points on the
@@ -70,7 +92,7 @@ type term interface {
 // formulaOf returns the formula of k for points of d features, or nil if k is no function of
 // dot products.
 func formulaOf(k Kernel, d int) *formula {
-	f := &formula{}
+	f := &formula{d: d}
 	if f.root = f.term(k, vec.Indices[int](d)); f.root == nil || len(f.spaces) == 0 {
 		return nil
 	}
@@ -90,6 +112,64 @@ func (f *formula) term(k Kernel, cols []int) term {
 		return nil
 	}
 	return innerTerm{inner: in, space: f.space(cols, in.weights)}
+}
+
+// mapped returns the features that the rows l make of the features cols.
+func (f *formula) mapped(l [][]float64, cols []int) []int {
+	out := make([]int, len(l))
+	for i, row := range l {
+		sum := make([]float64, f.d)
+		for j, c := range cols {
+			if c < f.d {
+				sum[c] += row[j]
+			} else {
+				vec.Axpy(sum, row[j], f.maps[c-f.d])
+			}
+		}
+		at := slices.IndexFunc(f.maps, func(m []float64) bool { return slices.Equal(m, sum) })
+		if at < 0 {
+			at = len(f.maps)
+			f.maps = append(f.maps, sum)
+		}
+		out[i] = f.d + at
+	}
+	return out
+}
+
+// feature returns feature c of a point.
+func (f *formula) feature(c int, x []float64) float64 {
+	if c < f.d {
+		return x[c]
+	}
+	return vec.Dot(f.maps[c-f.d], x)
+}
+
+// same returns the index of a set of features in equal.
+func (f *formula) same(cols []int) int {
+	cols = slices.Compact(slices.Sorted(slices.Values(cols)))
+	for i, e := range f.equal {
+		if slices.Equal(e, cols) {
+			return i
+		}
+	}
+	f.equal = append(f.equal, cols)
+	return len(f.equal) - 1
+}
+
+// hashed returns a number for feature c with value v. The sum of these over all features of a point
+// is its hash, in which features that are 0 do not count. Two of a million points that differ have
+// the same hash with a probability below 1e-7.
+func hashed(c int, v float64) uint64 {
+	if v == 0 {
+		return 0
+	}
+	h := math.Float64bits(v) + uint64(c+1)*0x9e3779b97f4a7c15
+	for range 2 { // the finaliser of SplitMix64 (Steele, Lea and Flood 2014)
+		h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+		h = (h ^ h>>27) * 0x94d049bb133111eb
+		h ^= h >> 31
+	}
+	return h
 }
 
 func (f *formula) space(cols []int, weights []float64) int {

@@ -106,14 +106,38 @@ func (r linearRower) swap(s, t int) {
 	r.k.swap(s, t)
 }
 
+// term is that of K over the features that L makes.
+func (m linearMap) term(f *formula, cols []int) term {
+	if len(cols) != len(m.l[0]) {
+		return nil // the points are refused
+	}
+	return f.term(m.k, f.mapped(m.l, cols))
+}
+
+// refill overwrites the first points by Lx.
+func (m linearMap) refill(p *points, x [][]float64) {
+	for j, row := range x {
+		for i, l := range m.l {
+			v := vec.Dot(l, row)
+			if p.columns != nil {
+				p.columns[i*p.n+j] = v
+			}
+			if p.rows != nil {
+				p.rows[j][i] = v
+			}
+		}
+	}
+}
+
 type linearGradient struct {
 	m linearMap
+	p *points // the points Lx
 	k gradientRower
 }
 
 func (m linearMap) gradientRower(p *points) linearGradient {
-	_, r := over(gradientRowerOf, m.k, m.over(p), len(m.l))
-	return linearGradient{m, r}
+	to, r := over(gradientRowerOf, m.k, m.over(p), len(m.l))
+	return linearGradient{m, to, r}
 }
 
 func (r linearGradient) row(v, grad, x []float64, w *work) {

@@ -85,6 +85,7 @@ func (k MappedKernel) EvalGradient(grad, x, z []float64) float64 { return evalGr
 
 func (k MappedKernel) rower(p *points) rower                 { return k.linear().rower(p) }
 func (k MappedKernel) gradientRower(p *points) gradientRower { return k.linear().gradientRower(p) }
+func (k MappedKernel) term(f *formula, cols []int) term      { return k.linear().term(f, cols) }
 func (k MappedKernel) spectral() ([]spectralTerm, bool)      { return k.linear().spectral() }
 func (k MappedKernel) slopes() (slopes, bool)                { return k.linear().slopes() }
 func (k MappedKernel) offset(x, mean []float64) (h float64, linear, ok bool) {

@@ -127,14 +127,23 @@ func refill(r any, x [][]float64) bool {
 	case columnsGradient:
 		r.p.refill(x, r.cols)
 		return refillChosen(r.k)
+	case linearRower:
+		r.m.refill(r.p, x)
+		return refillChosen(r.k)
+	case linearGradient:
+		r.m.refill(r.p, x)
+		return refillChosen(r.k)
+	case *rotatedGradient: // r.p has the points themselves
+		return refill(r.linearGradient, x)
 	}
 	return false
 }
 
-// refillChosen is refill for a part of chosen features, none of whose parts may choose again.
+// refillChosen is refill for a part of chosen or mapped features, none of whose parts may choose or
+// map again.
 func refillChosen(r any) bool {
 	switch r := r.(type) {
-	case columnsRower, columnsGradient:
+	case columnsRower, columnsGradient, linearRower, linearGradient, *rotatedGradient:
 		return false
 	case fixedRower:
 		return refillChosen(r.r)

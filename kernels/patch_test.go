@@ -53,7 +53,17 @@ func TestPatch(t *testing.T) {
 // A patch allocates nothing once it has its memory.
 func TestPatchAllocations(t *testing.T) {
 	x := toy.Normal(5, 31, 2)
-	p, err := kernels.NewPatch(kernels.Scale(2, kernels.Sum(kernels.Matern32(1), kernels.Columns(kernels.ARD(1), 1))), x, 31)
+	for _, k := range []kernels.Kernel{
+		kernels.Scale(2, kernels.Sum(kernels.Matern32(1), kernels.Columns(kernels.ARD(1), 1))),
+		kernels.Sum(kernels.Mapped(kernels.Matern32(1), []float64{1, 2}), kernels.White()),
+	} {
+		allocatesNothing(t, k, x)
+	}
+}
+
+func allocatesNothing(t *testing.T, k kernels.Kernel, x [][]float64) {
+	t.Helper()
+	p, err := kernels.NewPatch(k, x, 31)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,6 +77,6 @@ func TestPatchAllocations(t *testing.T) {
 	}
 	once()
 	if n := testing.AllocsPerRun(20, once); n > 0 {
-		t.Errorf("a patch allocates %v times", n)
+		t.Errorf("a patch of %v allocates %v times", k, n)
 	}
 }

@@ -37,10 +37,12 @@ func laidOut(k Kernel, x [][]float64, d int, start []int) *points {
 		p.rows = nil
 		return p
 	}
-	if mostlyZero(len(x), d, start[len(x)]) && formulaOf(k, d) != nil {
-		p := newSparsePoints(withoutZeros(table(x), d, start))
-		p.written = true
-		return p
+	if mostlyZero(len(x), d, start[len(x)]) {
+		if f := formulaOf(k, d); f != nil && len(f.maps) == 0 {
+			p := newSparsePoints(withoutZeros(table(x), d, start))
+			p.written = true
+			return p
+		}
 	}
 	return newPoints(copied(x, d), d)
 }

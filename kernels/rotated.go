@@ -135,6 +135,7 @@ func (k RotatedKernel) With(values []float64) Kernel {
 func (k RotatedKernel) EvalGradient(grad, x, z []float64) float64 { return evalGradient(k, grad, x, z) }
 
 func (k RotatedKernel) rower(p *points) rower            { return k.linear().rower(p) }
+func (k RotatedKernel) term(f *formula, cols []int) term { return k.linear().term(f, cols) }
 func (k RotatedKernel) spectral() ([]spectralTerm, bool) { return k.linear().spectral() }
 func (k RotatedKernel) slopes() (slopes, bool)           { return k.linear().slopes() }
 func (k RotatedKernel) offset(x, mean []float64) (h float64, linear, ok bool) {

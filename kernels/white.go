@@ -1,5 +1,7 @@
 package kernels
 
+import "math"
+
 // WhiteKernel is 1 for equal points and 0 for others; see [White].
 type WhiteKernel struct{ stateless }
 
@@ -41,5 +43,28 @@ func (WhiteKernel) EvalRow(dst, x, columns []float64, stride int) {
 		}
 	}
 }
+
+func (WhiteKernel) term(f *formula, cols []int) term { return whiteTerm(f.same(cols)) }
+
+// whiteTerm is the index of the features in formula.equal.
+type whiteTerm int
+
+func (t whiteTerm) values(dst []float64, p *pairs, _ *work) {
+	if p.self {
+		for j := range dst {
+			dst[j] = 1
+		}
+		return
+	}
+	own, hash := p.left.hash[t][p.at], p.right.hash[t][p.from:][:len(dst)]
+	for j, h := range hash {
+		dst[j] = 0
+		if h == own {
+			dst[j] = 1
+		}
+	}
+}
+
+func (whiteTerm) reach(int, float64, float64, span) float64 { return math.Inf(1) }
 
 func (WhiteKernel) String() string { return call("White") }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb"
 	"github.com/svmnb/svmnb/svmnb/gp"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 func ExampleRegress() {
@@ -240,4 +243,31 @@ func ExampleProcess_Likelihood() {
 	fmt.Printf("f = %.2f, normal %.2f, robust %.2f\n", datasets.Sinc(60, 0, 1).Y[22], normal[0], robust[0])
 	// Output:
 	// f = 0.24, normal 1.35, robust 0.20
+}
+
+// A process of nearest neighbours is saved with its points and targets, and predicts from the file
+// as before, to the bit.
+func ExampleNeighbourFit_Model() {
+	ctx := context.Background()
+	var x [][]float64
+	var y []float64
+	for i := range 400 {
+		east, north := float64(i%20), float64(i/20)
+		x, y = append(x, []float64{east, north}), append(y, math.Sin(east/4)+math.Cos(north/3))
+	}
+	fit, _ := gp.Regress(datasets.New(x, y)).Kernel(kernels.ARDMatern52(5, 4)).NoiseVariance(1e-4).Neighbours(20).Fit(ctx)
+	path := filepath.Join(os.TempDir(), "field.model")
+	defer os.Remove(path)
+	if err := model.Save(path, fit); err != nil {
+		fmt.Println(err)
+		return
+	}
+	field, _ := model.Load(path)
+	at := datasets.Rows{{7.5, 3.5}}
+	before, _ := fit.Posterior(ctx, at)
+	after, _ := gp.PosteriorOf(ctx, field, at)
+	fmt.Printf("f = %.3f, predicted %.3f ± %.3f\n", math.Sin(7.5/4)+math.Cos(3.5/3), after.Mean[0], 2*math.Sqrt(after.Variance[0]))
+	fmt.Println("as before:", after.Mean[0] == before.Mean[0] && after.Variance[0] == before.Variance[0])
+	// Output:
+	// f = ?
 }

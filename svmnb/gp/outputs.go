@@ -382,7 +382,7 @@ type MultiFit struct {
 	Description MultiProcess
 
 	// Of has the m processes, one for each output, which share one factor. It is nil after
-	// Coregionalise, since the outputs then depend on each other, and after NormaliseTargets.
+	// Coregionalise, since the outputs then depend on each other. Each has a Model of its own.
 	Of []*Fit
 
 	Names        []string      // of the m outputs
@@ -474,11 +474,15 @@ func (t *multiTask) solve(ctx context.Context) (*MultiFit, error) {
 	for o, y := range right {
 		f.evidence -= (vec.Dot(y, f.alpha[o]) + f.factor.LogDet() + float64(len(y))*math.Log(2*math.Pi)) / 2
 	}
-	if !t.from.joint && t.offsetOnly() {
+	if !t.from.joint {
 		for o := range right {
 			single := *t.processTask
 			single.data = &datasets.Dataset{Name: t.data.Name + " · " + f.Names[o], X: t.data.X, Y: column(*t.from.y, o), Features: t.data.Features, Target: f.Names[o]}
 			single.seen, single.y, single.offset, single.learn = single.data.Y, right[o], t.offset[o], false
+			if t.from.process.scaled {
+				single.scaled, single.scale = true, &datasets.TargetScaler{Centre: t.offset[o], Width: t.width[o]}
+				single.seen, single.offset = right[o], 0
+			}
 			part := *sol
 			part.X, part.Certificates = sol.X[o:o+1], sol.Certificates[o:o+1]
 			fit, err := single.finish(system, &part)
@@ -490,11 +494,6 @@ func (t *multiTask) solve(ctx context.Context) (*MultiFit, error) {
 	}
 	f.Elapsed = time.Since(began)
 	return f, nil
-}
-
-// offsetOnly reports whether the outputs were not scaled.
-func (t *multiTask) offsetOnly() bool {
-	return !slices.ContainsFunc(t.width, func(w float64) bool { return w != 1 })
 }
 
 // gradient uses W = ½ Σ (αα' − A⁻¹) over the right-hand sides. With B it is the sum Σ W_(i,o),(j,p) ∂(B_op

@@ -62,7 +62,23 @@ func TestOutputs(t *testing.T) {
 		}
 	}
 	testkit.Near(t, "evidence", f.LogMarginalLikelihood(), sum, 1e-8)
-	scaled := several2(t, p.NormaliseTargets().Outputs(y).Coregionalise())
+	p, n := p.NormaliseTargets().ConstantMean(), len(y)
+	f = several2(t, p.Outputs(y))
+	b = must(f.Posterior(ctx, at))
+	for o := range 3 {
+		one := testkit.FitOf(t, p.On(datasets.New(p.data.X, column(y, o))))
+		want, own := must(one.Posterior(ctx, at)), must(PosteriorOf(ctx, f.Of[o].Model(), at))
+		for i := range at {
+			for _, b := range []*Belief{b[o], own} {
+				testkit.Near(t, "scaled mean", b.Mean[i], want.Mean[i], 1e-9)
+				testkit.Near(t, "scaled variance", b.Variance[i], want.Variance[i], 1e-9)
+				testkit.Near(t, "scaled noise", b.Noise, want.Noise, 1e-9)
+			}
+		}
+		testkit.Near(t, "residual", must(f.Of[o].LeaveOneOut(ctx)).Mean[n-1], must(one.LeaveOneOut(ctx)).Mean[n-1], 1e-9)
+		testkit.Near(t, "evidence", must(f.Of[o].LogMarginalLikelihood(ctx)).Value, must(one.LogMarginalLikelihood(ctx)).Value, 1e-9)
+	}
+	scaled := several2(t, p.Outputs(y).Coregionalise())
 	for i, b := range must(scaled.Posterior(ctx, at)) {
 		testkit.Near(t, "mean far away", b.Mean[2], scaled.task.offset[i], 1e-6)
 		testkit.Near(t, "variance far away", b.Variance[2], scaled.Coregion[i][i], 1e-6)
