@@ -269,5 +269,6 @@ func ExampleNeighbourFit_Model() {
 	fmt.Printf("f = %.3f, predicted %.3f ± %.3f\n", math.Sin(7.5/4)+math.Cos(3.5/3), after.Mean[0], 2*math.Sqrt(after.Variance[0]))
 	fmt.Println("as before:", after.Mean[0] == before.Mean[0] && after.Variance[0] == before.Variance[0])
 	// Output:
-	// f = ?
+	// f = 1.347, predicted 1.346 ± 0.036
+	// as before: true
 }
