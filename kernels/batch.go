@@ -420,6 +420,7 @@ type scratch[T simd.Float] struct {
 	wide     [][]float64 // for each space, dot products of one point, in double precision
 	value    []float64   // kernel values of this point
 	sums     []float64
+	heights  []T // of the points on the right, for weighted
 	pairs    pairs
 	work     work
 }
@@ -579,10 +580,9 @@ func (p *product[T]) sum(dst []float64, on, points feed[T], coef []float64) {
 	p.each((n+width-1)/width, func(d *scratch[T], task int) {
 		from, to := task*width, min((task+1)*width, n)
 		if fused {
-			on(&d.left, from, to)
-			d.right.pack(p.f, &d.left)
+			heights := p.packWeighted(d, on, from, to)
 			for s := range p.weighted {
-				p.weighted[s].AddTo(dst[from:to], &d.right.panels[0], d.right.norms)
+				p.weighted[s].AddTo(dst[from:to], &d.right.panels[0], heights)
 			}
 			return
 		}
@@ -607,11 +607,20 @@ func (p *product[T]) weigh(coef []float64) bool {
 	p.weighted = p.weighted[:count]
 	for s := range p.weighted {
 		left := &p.left[s]
-		if !p.weighted[s].Set(left.matrix(p.f, 0), left.norm[0], coef[s*leftStrip:], T(t.gamma)) {
+		if !p.weighted[s].Set(left.matrix(p.f, 0), left.norm[0], coef[s*leftStrip:], t.gamma) {
 			return false
 		}
 	}
-	return true
+	return len(p.weighted) > 0
+}
+
+// packWeighted packs the points j of right with from ≤ j < to for sums of p.weighted, and returns
+// their heights.
+func (p *product[T]) packWeighted(d *scratch[T], right feed[T], from, to int) []T {
+	right(&d.left, from, to)
+	d.right.pack(p.f, &d.left)
+	d.heights = p.weighted[0].Heights(d.heights[:0], d.left.norm[0][:d.left.n])
+	return d.heights
 }
 
 // mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k], for
@@ -622,8 +631,17 @@ func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []f
 	// Each task has its own part of dstA. The parts are added at the end in the order of the
 	// tasks, so the result does not depend on the number of goroutines.
 	parts := make([]float64, tasks*len(dstA))
+	fused := p.weigh(coefA) && p.weighted[0].Both()
 	p.each(tasks, func(d *scratch[T], task int) {
 		from, to := task*rightStrip, min((task+1)*rightStrip, len(dstB))
+		if fused {
+			heights := p.packWeighted(d, b, from, to)
+			for s := range p.weighted {
+				at := s * leftStrip
+				p.weighted[s].AddBoth(dstB[from:to], parts[task*len(dstA)+at:][:min(leftStrip, len(dstA)-at)], &d.right.panels[0], heights, coefB[from:to])
+			}
+			return
+		}
 		d.against(p, b, from, to, len(dstA), func(at int, rows [][]T) {
 			simd.AddRows(dstB[from:to], coefA[at:][:len(rows)], rows, 0)
 			for r, row := range rows {

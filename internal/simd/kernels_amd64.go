@@ -32,6 +32,12 @@ func expF64AVX512(dst *float64, x *float64, n int, scale float64)
 func gaussianF64AVX512(dst *float64, b *float64, n int, a float64, gamma float64)
 
 //go:noescape
+func gaussianSumsF64AVX512(k int, a *float64, b *float64, count int, left *float64, right *float64, weight *float64, scale float64, sums *float64)
+
+//go:noescape
+func gaussianBothF64AVX512(k int, a *float64, b *float64, count int, left *float64, right *float64, weight *float64, scale float64, sums *float64, other *float64, rows *float64)
+
+//go:noescape
 func dotF64AVX512(x *float64, y *float64, n int) float64
 
 //go:noescape
@@ -104,7 +110,7 @@ func expF32AVX512(dst *float32, x *float32, n int, scale float32)
 func gaussianF32AVX512(dst *float32, b *float32, n int, a float32, gamma float32)
 
 //go:noescape
-func gaussianSumsF32AVX512(k int, a *float32, b *float32, count int, left *float32, right *float32, gamma float32, coef *float64, sums *float64)
+func gaussianSumsF32AVX512(k int, a *float32, b *float32, count int, left *float32, right *float32, weight *float32, scale float64, sums *float64)
 
 //go:noescape
 func dotF32AVX512(x *float32, y *float64, n int) float64

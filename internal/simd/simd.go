@@ -65,7 +65,8 @@ type table[T Float] struct {
 	row1, row4   func(k int, a, b *T, stride int, c *T, to uint8)
 	exp          func(dst, x *T, n int, scale T)
 	gaussian     func(dst, b *T, n int, a, gamma T)
-	gaussianSums func(k int, a, b *T, count int, left, right *T, gamma T, coef, sums *float64) // nil if there is no such loop
+	gaussianSums func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums *float64) // see Gaussians; nil if there is no such loop
+	gaussianBoth func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums, other, rows *float64)
 	dot          func(x *T, y *float64, n int) float64
 	axpy         func(c float64, x *T, y *float64, n int)
 	axpy4        func(c *float64, rows *[]T, from int, y *float64, n int)

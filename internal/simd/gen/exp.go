@@ -36,7 +36,7 @@ func (m machine) exponential() exponential {
 		m: m, low: m.held(low), high: m.held(high), perLn2: m.held(1 / math.Ln2),
 		ln2Hi: m.held(hi), ln2Lo: m.held(lo), one: m.held(1),
 	}
-	for _, c := range chebyshev(degree, 2) {
+	for _, c := range chebyshev(degree, 2, math.Ln2/2) {
 		e.q = append(e.q, m.held(c))
 	}
 	return e
@@ -219,7 +219,7 @@ func (m machine) powers(constant func(float64) Op) powers {
 	VMOVSS(m.constant(125), last)
 	VDIVSS(one, last, last)
 	e.far, e.magic, e.p = m.broadcast(last), constant(0x1.8p23+127), []Op{constant(1)}
-	for i, c := range chebyshev(5, 1) {
+	for i, c := range chebyshev(5, 1, math.Ln2/2) {
 		e.p = append(e.p, constant(c*math.Pow(math.Ln2, float64(i+1))))
 	}
 	return e
@@ -257,9 +257,9 @@ func (e powers) of(s reg.VecVirtual) reg.VecVirtual {
 }
 
 // chebyshev returns the coefficients of a polynomial of the given degree. It equals the sum Σ
-// r^i/(i + from)! at the Chebyshev points of |r| ≤ ln 2/2. This sum is the part of the series
+// r^i/(i + from)! at the Chebyshev points of |r| ≤ reach. This sum is the part of the series
 // of exp(r) from the power r^from on, divided by r^from.
-func chebyshev(degree, from int) []float64 {
+func chebyshev(degree, from int, reach float64) []float64 {
 	const prec = 200
 	number := func(v float64) *big.Float { return new(big.Float).SetPrec(prec).SetFloat64(v) }
 	q := func(r *big.Float) *big.Float {
@@ -277,7 +277,7 @@ func chebyshev(degree, from int) []float64 {
 	n := degree + 1
 	at, diff := make([]*big.Float, n), make([]*big.Float, n)
 	for i := range n {
-		at[i] = number(math.Ln2 / 2 * math.Cos(math.Pi*(float64(i)+0.5)/float64(n)))
+		at[i] = number(reach * math.Cos(math.Pi*(float64(i)+0.5)/float64(n)))
 		diff[i] = q(at[i])
 	}
 	for order := 1; order < n; order++ { // Newton's divided differences

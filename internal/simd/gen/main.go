@@ -25,8 +25,11 @@ func main() {
 			m.panels(4)
 			m.exp()
 			m.gaussian()
-			if m.wide && m.single {
-				m.gaussianSums()
+			if m.wide {
+				m.gaussianSums("gaussianSums", false)
+			}
+			if m.wide && !m.single {
+				m.gaussianSums("gaussianBoth", true)
 			}
 			m.dot()
 			m.axpy()

@@ -1,22 +1,38 @@
 package main
 
 import (
+	"math"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gaussianSums: sums[j] += Σ_i coef[i]·exp(−gamma·max(0, left[i] + right[j] − 2·(AᵀB)_ij)) in
-// float64, for the columns j of one panel b and the rows i of count panels of A, in their order.
+// gaussianSums: sums[j] += scale·Σ_i weight[i]·2^(t_ij/steps) in float64, with the exponents
+// t_ij = left[i] + right[j] + (AᵀB)_ij, for the columns j of one panel b and the rows i of count
+// panels of A. The terms of one panel of A are summed in T first. If both is set, it also adds
+// other[j]·2^(t_ij/steps), as float64, to lane j mod 8 of row i of rows.
+//
 // A tile stays in registers until it is added, where tile, gaussian and axpy would write and
-// read it again; the values and the sums have the same bits as there. Only AVX-512 has enough
-// registers.
-func (m machine) gaussianSums() {
-	m.text("gaussianSums", "func(k int, a, b *T, count int, left, right *T, gamma T, coef, sums *float64)")
-	rows := m.tileRows()
-	k, a, b, count, left, right := param("k"), param("a"), param("b"), param("count"), param("left"), param("right")
-	powers := m.powers(func(v float64) Op { return m.constant(v) })
-	coef, sums, two := param("coef"), param("sums"), m.constant(2)
+// read it again. Only AVX-512 has enough registers. NaN is not kept.
+func (m machine) gaussianSums(name string, both bool) {
+	signature := "func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums *float64)"
+	if both {
+		signature = "func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums, other, rows *float64)"
+	}
+	m.text(name, signature)
+	height := m.tileRows()
+	k, a, b, count, left, right, weight := param("k"), param("a"), param("b"), param("count"), param("left"), param("right"), param("weight")
+	sums := param("sums")
+	var other, rows reg.GPVirtual
+	if both {
+		other, rows = param("other"), param("rows")
+	}
+	scale, err := Param("scale").Resolve()
+	if err != nil {
+		panic(err)
+	}
+	e := m.stepped()
 	at, steps := GP64(), GP64()
 
 	Label("panel")
@@ -26,9 +42,10 @@ func (m machine) gaussianSums() {
 		for j := range across {
 			side = append(side, m.load(Mem{Base: at, Disp: (s*across + j) * m.width()}, nil))
 		}
-		for i := range rows {
+		for i := range height {
+			v := m.broadcast(Mem{Base: a, Disp: (s*height + i) * m.bytes()})
 			for j := range across {
-				VFMADD231PS_BCST(Mem{Base: a, Disp: (s*rows + i) * m.bytes()}, side[j], sum[i][j])
+				m.fma()(side[j], v, sum[i][j])
 			}
 		}
 	}
@@ -41,7 +58,7 @@ func (m machine) gaussianSums() {
 	for s := range unrolled {
 		step(s)
 	}
-	advance(unrolled*rows*m.bytes(), a)
+	advance(unrolled*height*m.bytes(), a)
 	advance(unrolled*across*m.width(), at)
 	SUBQ(U8(unrolled), steps)
 	JMP(LabelRef("four"))
@@ -49,35 +66,121 @@ func (m machine) gaussianSums() {
 	TESTQ(steps, steps)
 	JEQ(LabelRef("values"))
 	step(0)
-	advance(rows*m.bytes(), a)
+	advance(height*m.bytes(), a)
 	advance(across*m.width(), at)
 	DECQ(steps)
 	JMP(LabelRef("one"))
 
 	Label("values")
-	d := m.double()
-	for j := range across {
-		low := d.load(Mem{Base: sums, Disp: 2 * j * d.width()}, nil)
-		high := d.load(Mem{Base: sums, Disp: (2*j + 1) * d.width()}, nil)
-		for i := range rows {
-			s := m.load(Mem{Base: right, Disp: j * m.width()}, nil)
-			VADDPS_BCST(Mem{Base: left, Disp: i * m.bytes()}, s, s)
-			m.fnma()(two, sum[i][j], s)
-			y := powers.of(s)
-			v, top := ZMM(), YMM()
-			VEXTRACTF64X4(U8(1), y, top)
-			VCVTPS2PD(y.AsY(), v)
-			VFMADD231PD_BCST(Mem{Base: coef, Disp: 8 * i}, v, low)
-			w := ZMM()
-			VCVTPS2PD(top, w)
-			VFMADD231PD_BCST(Mem{Base: coef, Disp: 8 * i}, w, high)
+	var part [across]reg.VecVirtual
+	for i := range height {
+		for j := range across {
+			t := m.load(Mem{Base: right, Disp: j * m.width()}, nil)
+			m.of(VADDPS_BCST, VADDPD_BCST)(Mem{Base: left, Disp: i * m.bytes()}, t, t)
+			m.add()(t, sum[i][j], t)
+			v := e.of(t)
+			if both {
+				row := m.load(Mem{Base: rows, Disp: i * m.width()}, nil)
+				m.fma()(Mem{Base: other, Disp: j * m.width()}, v, row)
+				m.store(row, Mem{Base: rows, Disp: i * m.width()}, nil)
+			}
+			w := Mem{Base: weight, Disp: i * m.bytes()}
+			if i == 0 {
+				part[j] = m.register()
+				m.of(VMULPS_BCST, VMULPD_BCST)(w, v, part[j])
+			} else {
+				m.of(VFMADD231PS_BCST, VFMADD231PD_BCST)(w, v, part[j])
+			}
 		}
-		d.store(low, Mem{Base: sums, Disp: 2 * j * d.width()}, nil)
-		d.store(high, Mem{Base: sums, Disp: (2*j + 1) * d.width()}, nil)
 	}
-	advance(rows*m.bytes(), left)
-	advance(8*rows, coef)
+	d := m.double()
+	add := func(part reg.VecVirtual, to Mem) {
+		s := d.load(to, nil)
+		VFMADD231PD_BCST(scale.Addr, part, s)
+		d.store(s, to, nil)
+	}
+	for j := range across {
+		if !m.single {
+			add(part[j], Mem{Base: sums, Disp: j * d.width()})
+			continue
+		}
+		low, top, high := ZMM(), YMM(), ZMM()
+		VEXTRACTF64X4(U8(1), part[j], top)
+		VCVTPS2PD(part[j].AsY(), low)
+		add(low, Mem{Base: sums, Disp: 2 * j * d.width()})
+		VCVTPS2PD(top, high)
+		add(high, Mem{Base: sums, Disp: (2*j + 1) * d.width()})
+	}
+	advance(height*m.bytes(), left, weight)
+	if both {
+		advance(height*m.width(), rows)
+	}
 	DECQ(count)
 	JNE(LabelRef("panel"))
 	end()
+}
+
+// stepped computes 2^(t/steps), where steps is the number of elements of two registers: t = k +
+// r, |r| ≤ ½, and 2^(t/steps) = 2^⌊k/steps⌋·2^((k mod steps)/steps)·2^(r/steps). A table has
+// the second factor, and a short polynomial gives the third.
+type stepped struct {
+	m          machine
+	table      [2]reg.VecVirtual
+	low, magic Op
+	p          []Op // coefficients of 2^(r/steps), beginning with 1
+	shift      Op   // multiplies k by 2^shift
+}
+
+func (m machine) stepped() stepped {
+	steps := 2 * m.lanes()
+	// Adding magic leaves k in the low bits. Shifted left, the bits of k above the index of the
+	// table are in the place of the exponent. The index then is in the mantissa, so the table
+	// subtracts it.
+	e := stepped{m: m, magic: m.constant(0x1.8p52), low: m.constant(-1022 * float64(steps)), shift: U8(52 - log2(steps))}
+	degree := 6
+	if m.single {
+		e.magic, e.low, e.shift, degree = m.constant(0x1.8p23), m.constant(-126*float64(steps)), U8(23-log2(steps)), 2
+	}
+	e.p = []Op{m.constant(1)}
+	for i, c := range chebyshev(degree-1, 1, math.Ln2/2/float64(steps)) {
+		e.p = append(e.p, m.constant(c*math.Pow(math.Ln2/float64(steps), float64(i+1))))
+	}
+	var words []int64
+	for k := range int64(steps) {
+		root := math.Exp2(float64(k) / float64(steps))
+		if !m.single {
+			words = append(words, int64(math.Float64bits(root))-k<<(52-log2(steps)))
+			continue
+		}
+		word := int64(math.Float32bits(float32(root))) - k<<(23-log2(steps))
+		if k%2 == 0 {
+			words = append(words, word)
+		} else {
+			words[k/2] |= word << 32
+		}
+	}
+	for i := range e.table {
+		e.table[i] = m.register()
+		m.mov()(integers(label("roots%d_%d", steps, i), words[8*i:8*i+8]...), e.table[i])
+	}
+	return e
+}
+
+// of returns the powers for t, which it overwrites.
+func (e stepped) of(t reg.VecVirtual) reg.VecVirtual {
+	m, power, y := e.m, e.m.register(), e.m.register()
+	m.max()(e.low, t, t)
+	m.add()(e.magic, t, power)
+	m.sub()(e.magic, power, y)
+	m.sub()(y, t, t)
+	shifted := m.register()
+	m.of(VPSLLD, VPSLLQ)(e.shift, power, shifted)
+	m.of(VPERMI2PS, VPERMI2PD)(e.table[1], e.table[0], power)
+	m.of(VPADDD, VPADDQ)(shifted, power, power)
+	m.mov()(e.p[len(e.p)-1], y)
+	for i := len(e.p) - 2; i >= 0; i-- {
+		m.fma2()(e.p[i], t, y)
+	}
+	m.mul()(power, y, y)
+	return y
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math/bits"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -243,12 +245,7 @@ func (m machine) writeSums(all func(write func(sum reg.VecVirtual, to Mem))) {
 // replaced; for larger ones the sums are subtracted from C.
 const add = 1
 
-func log2(bytes int) int {
-	if bytes == 4 {
-		return 2
-	}
-	return 3
-}
+func log2(n int) int { return bits.Len(uint(n)) - 1 }
 
 // divide: the rows of C (rows × across·lanes, contiguous) become L⁻¹C, by substitution in
 // registers. L is lower triangular, rows × rows, with the reciprocals of the diagonal entries
