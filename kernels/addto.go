@@ -13,8 +13,9 @@ import (
 // AddTo adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[r] for the points i = on[r], or for all n
 // points if on is nil. It uses GOMAXPROCS goroutines.
 //
-// Kernel values are in single precision, as those of [Gram.Among]; their sums are in double
-// precision. If slack is not nil, AddTo adds to slack[r] a bound of the error of dst[r] by
+// Kernel values are in single precision, and up to rounding those of [Gram.Among]. Their sums are
+// in double precision, but up to eight values of a Gaussian kernel may be summed in single
+// precision before. If slack is not nil, AddTo adds to slack[r] a bound of the error of dst[r] by
 // rounding to single precision. For a Gaussian kernel the bound is proven (docs/math.md). For
 // other kernels it assumes that values are within 2⁻¹⁶ of the largest, which it takes from the
 // diagonal.

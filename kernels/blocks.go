@@ -201,7 +201,8 @@ type bound struct {
 //     192 first, and then these,
 //   - 8.5uS from norms, their sum, the difference and γ.
 //
-// The bound leaves room for second orders and for exp.
+// The bound leaves room for second orders, and 16u for exp and for the terms that simd.Gaussians
+// sums in single precision.
 func (f *formula) off(norm, each []float64, most int, u float64) bound {
 	t, ok := f.root.(innerTerm)
 	if !ok || t.gamma == 0 {

@@ -17,9 +17,9 @@ type Blocks interface {
 	// is empty.
 	Among(dst []float32, idx []int, was []float32, of []int)
 	// AddTo adds Σ_k coef[k] K(on[r], idx[k]) to dst[r]. A nil on means all points. Kernel
-	// values are those of Among, with errors of about 2⁻¹⁶ of the largest value or less. They
-	// are summed in double precision. If slack is not nil, AddTo adds to slack[r] a bound of
-	// the rounding error of dst[r].
+	// values are those of Among, with errors of about 2⁻¹⁶ of the largest value or less. Their
+	// sums are in double precision, but a few values at a time may be summed in single precision
+	// before. If slack is not nil, AddTo adds to slack[r] a bound of the rounding error of dst[r].
 	//
 	// If exact is set, kernel values are computed afresh from the points in double precision,
 	// as the residual of a certificate needs them; slack must be nil. If on and idx are also

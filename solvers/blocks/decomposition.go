@@ -38,9 +38,10 @@ import (
 //     Solve updates F: it keeps the sums in double precision that it computes, so the certificate
 //     costs little more at the end.
 //
-// Kernel values are rounded to single precision, always in the same way. Everything else is in
-// double precision. F therefore does not drift: it is the F of a matrix that differs from K by
-// 2⁻²⁴. Before a run is called converged, Solve computes F afresh in double precision. If the
+// Kernel values are rounded to single precision, always in the same way. Sums of up to eight of
+// them may be rounded to single precision too, and everything else is in double precision. F is
+// therefore that of a matrix that differs from K by about 2⁻²⁴, and drifts by at most 2⁻²¹ of what
+// the changes of α add to it. Before a run is called converged, Solve computes F afresh in double precision. If the
 // criterion is not met then, the run goes on with this F.
 //
 // Decomposition takes problems with a free bias, also with PerClass, in which every α has an
