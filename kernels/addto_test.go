@@ -142,8 +142,10 @@ func TestAmongKnows(t *testing.T) {
 
 // Sums do not depend on the number of goroutines, nor on which points are asked.
 func TestAddToIsDeterministic(t *testing.T) {
-	for _, d := range []int{6, 100} {
-		t.Run(fmt.Sprint(d), func(t *testing.T) {
+	for _, c := range []struct{ d, fusedFrom int }{{6, 0}, {6, math.MaxInt}, {100, math.MaxInt}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			defer kernels.SetFusedFrom(kernels.SetFusedFrom(c.fusedFrom))
+			d := c.d
 			x := toy.Normal(18, 700, d)
 			idx, coef := rand.New(rand.NewPCG(3, 4)).Perm(700)[:200], make([]float64, 200)
 			for k := range coef {
@@ -224,9 +226,19 @@ func TestAddToBounds(t *testing.T) {
 // Where both lists are one, an exact sum takes each pair once, and does not depend on the
 // number of goroutines.
 func TestAddToTakesPairsOnce(t *testing.T) {
+	t.Run("stored", testAddToTakesPairsOnce)
+	defer kernels.SetFusedFrom(kernels.SetFusedFrom(0))
+	t.Run("fused", testAddToTakesPairsOnce)
+}
+
+func testAddToTakesPairsOnce(t *testing.T) {
 	const n, part = 1100, 1024
 	x := toy.Normal(20, n, 4)
 	idx, coef := rand.New(rand.NewPCG(8, 9)).Perm(n), toy.Normal(1, 1, n)[0]
+	coefOf := make([]float64, n)
+	for k, i := range idx {
+		coefOf[i] = coef[k]
+	}
 	for _, k := range []kernels.Kernel{kernels.RBF(0.2), kernels.Sum(kernels.RBF(0.2), kernels.Linear()), kernels.Laplacian(1)} {
 		g := mustGram(t, k, x, kernels.NoCache)
 		sums := func(on []int) (dst []float64, evaluations int64) {
@@ -240,8 +252,12 @@ func TestAddToTakesPairsOnce(t *testing.T) {
 		got, once := sums(idx)
 		want, twice := sums(slices.Clone(idx))
 		for r := range got {
-			if !(math.Abs(got[r]-want[r]) <= 1e-10*largest(g)*n) {
-				t.Fatalf("%v: the sum at %d is %v, want %v", k, r, got[r], want[r])
+			rows := coef[r]
+			for k, v := range g.Row(idx[r]) {
+				rows += coefOf[k] * v
+			}
+			if !(math.Abs(got[r]-want[r]) <= 1e-10*largest(g)*n && math.Abs(got[r]-rows) <= 1e-10*largest(g)*n) {
+				t.Fatalf("%v: the sum at %d is %v, want %v, and %v from rows", k, r, got[r], want[r], rows)
 			}
 		}
 		if g.InBlocks() && (once != part*part+part*(n-part)+(n-part)*(n-part) || twice != n*n) {

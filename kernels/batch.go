@@ -292,6 +292,10 @@ func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 	}
 	for k, space := range f.spaces {
 		width := len(space.cols)
+		norm, shift, norms, shifts := s.norm[k][:len(which)], s.shift[k][:len(which)], from.norm[k], from.shift[k]
+		for r, j := range which {
+			norm[r], shift[r] = norms[j], shifts[j]
+		}
 		if m := &s.csr[k]; f.sparse {
 			m.Start, m.Col, m.Val = append(m.Start[:0], 0), m.Col[:0], m.Val[:0]
 		}
@@ -300,8 +304,6 @@ func (s *strip[T]) cut(f *formula, from *strip[T], which []int32) {
 			for r += 1; r < len(which) && int(which[r]) == j+count; r++ { // neighbours are copied together
 				count++
 			}
-			copy(s.norm[k][i:][:count], from.norm[k][j:])
-			copy(s.shift[k][i:][:count], from.shift[k][j:])
 			if m, all := &s.csr[k], &from.csr[k]; f.sparse {
 				start := all.Start[j : j+count+1]
 				a, b := start[0], start[count]
@@ -374,6 +376,7 @@ func (c *packedStrip[T]) pack(f *formula, s *strip[T]) {
 // product has points on the left and on the right, and multiplies them.
 type product[T simd.Float] struct {
 	f     *formula
+	fuse  bool             // sums may use weighted
 	right []packedStrip[T] // points on the right, which stay for several calls
 	left  []strip[T]       // points on the left of one call
 
@@ -597,7 +600,7 @@ func (p *product[T]) sum(dst []float64, on, points feed[T], coef []float64) {
 // reports false.
 func (p *product[T]) weigh(coef []float64) bool {
 	t, ok := p.f.root.(innerTerm)
-	if !ok || !(t.gamma > 0) || p.f.sparse {
+	if !ok || !p.fuse || !(t.gamma > 0) || p.f.sparse {
 		return false
 	}
 	count := (len(coef) + leftStrip - 1) / leftStrip

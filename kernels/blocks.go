@@ -135,7 +135,8 @@ func inBlocks(g *Gram) *blocks {
 // exact enough for all uses.
 func (b *blocks) choose(g *Gram) bool {
 	b.f.centre(g.p, g.place)
-	double := &tierOf[float64]{f: b.f, some: product[float64]{f: b.f}}
+	fuse := g.n >= fusedFrom
+	double := &tierOf[float64]{f: b.f, some: product[float64]{f: b.f, fuse: fuse}}
 	strips := func(d *scratch[float64], from, to int) *strip[float64] {
 		d.left.lay(b.f, g.p, g.place[from:to])
 		return &d.left
@@ -152,7 +153,7 @@ func (b *blocks) choose(g *Gram) bool {
 	switch {
 	case !inRange(vec.MaxAbs(g.diag)): // kernel values are out of range for single precision
 	case single && all(norm, inRange) && all(self, func(s span) bool { return s.high <= mostSingle }):
-		b.quick = &tierOf[float32]{f: b.f, some: product[float32]{f: b.f}, copies: true}
+		b.quick = &tierOf[float32]{f: b.f, some: product[float32]{f: b.f, fuse: fuse}, copies: true}
 		b.off = b.f.off(norm, each, most, 0x1p-24)
 	case b.f.within(norm, 0x1p-53, rowTolerance, self):
 		b.quick = double
@@ -168,6 +169,10 @@ func (b *blocks) choose(g *Gram) bool {
 	}
 	return single && exact && b.sweeps
 }
+
+// fusedFrom is the number of points from which sums use simd.Gaussians. These round differently,
+// and with fewer points they save only milliseconds.
+var fusedFrom = 4096
 
 // mostSingle and 1/mostSingle bound squared distances and kernel values in single precision.
 // Numbers larger or smaller by 2²⁴ still fit.

@@ -26,6 +26,8 @@ func atLevels(t *testing.T, test func(t *testing.T)) {
 		simd.SetLevel(l)
 		t.Run(l.String(), test)
 	}
+	defer kernels.SetFusedFrom(kernels.SetFusedFrom(0))
+	t.Run(simd.Best().String()+", fused", test)
 }
 
 // largest is the largest diagonal entry, by which errors are measured.

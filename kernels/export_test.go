@@ -8,3 +8,10 @@ func (g *Gram) Hold(dst [][]float32, idx []int) {
 	defer named(g.order)
 	g.hold(dst, idx)
 }
+
+// SetFusedFrom sets the number of points from which sums use simd.Gaussians, and returns the
+// number before.
+func SetFusedFrom(n int) (before int) {
+	before, fusedFrom = fusedFrom, n
+	return before
+}

@@ -8,8 +8,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/solvers"
@@ -40,7 +42,7 @@ import (
 //
 // Kernel values are rounded to single precision, always in the same way. Sums of up to eight of
 // them may be rounded to single precision too, and everything else is in double precision. F is
-// therefore that of a matrix that differs from K by about 2⁻²⁴, and drifts by at most 2⁻²¹ of what
+// therefore that of a matrix that differs from K by about 2⁻²⁴, and drifts by at most 2⁻²⁰ of what
 // the changes of α add to it. Before a run is called converged, Solve computes F afresh in double precision. If the
 // criterion is not met then, the run goes on with this F.
 //
@@ -117,6 +119,7 @@ type engine struct {
 	on      []int // the points of the active variables; nil means all points
 	end     [2]end
 	reach   float64 // the largest |F| of the active variables
+	free    int     // number of active variables with a free α
 	top     float64 // the largest W that was computed from an up-to-date F
 	level   int     // how many times in a row W did not exceed top
 	best    float64 // the smallest violation since F of all variables was last up to date
@@ -242,28 +245,62 @@ func (s *engine) group(v int) int {
 	return 0
 }
 
-// ends computes up and low of each group, and reports whether F is finite.
+// ends computes up and low of each group, and free, and reports whether F is finite.
 func (s *engine) ends() bool {
-	s.end = [2]end{none, none}
-	e, reach, sum := &s.end[0], 0.0, 0.0
-	for _, v := range s.active {
-		f := s.f[v]
-		if s.p.PerClass {
-			e = &s.end[s.group(v)]
-		}
-		if a := math.Abs(f); a > reach {
-			reach = a
-		}
-		if up := f + s.noRise[v]; up > e.up {
-			e.up = up
-		}
-		if low := f + s.noFall[v]; low < e.low {
-			e.low = low
-		}
-		sum += f - f
+	type part struct {
+		end    [2]end
+		reach  float64
+		free   int
+		finite bool
 	}
-	s.reach = reach
-	return sum == 0 // otherwise some F is NaN or infinite
+	parts := make([]part, pieces(len(s.active)))
+	share(len(s.active), func(k, from, to int) {
+		p := part{end: [2]end{none, none}}
+		e, sum := &p.end[0], 0.0
+		for _, v := range s.active[from:to] {
+			f, rise, fall := s.f[v], s.noRise[v], s.noFall[v]
+			if s.p.PerClass {
+				e = &p.end[s.group(v)]
+			}
+			if a := math.Abs(f); a > p.reach {
+				p.reach = a
+			}
+			if up := f + rise; up > e.up {
+				e.up = up
+			}
+			if low := f + fall; low < e.low {
+				e.low = low
+			}
+			if rise == 0 && fall == 0 {
+				p.free++
+			}
+			sum += f - f
+		}
+		p.finite = sum == 0 // otherwise some F is NaN or infinite
+		parts[k] = p
+	})
+	finite := true
+	s.end, s.reach, s.free = [2]end{none, none}, 0, 0
+	for _, p := range parts {
+		for g := range s.end {
+			s.end[g].up, s.end[g].low = max(s.end[g].up, p.end[g].up), min(s.end[g].low, p.end[g].low)
+		}
+		s.reach, s.free, finite = max(s.reach, p.reach), s.free+p.free, finite && p.finite
+	}
+	return finite
+}
+
+// piece is the number of variables that a goroutine looks at together. Results do not depend on it.
+var piece = 1 << 16
+
+func pieces(n int) int { return (n + piece - 1) / piece }
+
+// share calls do for the pieces of n variables, on several goroutines. Piece k has the variables i
+// with from ≤ i < to.
+func share(n int, do func(k, from, to int)) {
+	_ = parallel.For(context.Background(), min(pieces(n), runtime.GOMAXPROCS(0)), pieces(n), func(_, k int) {
+		do(k, k*piece, min((k+1)*piece, n))
+	})
 }
 
 // worstOf returns the group with the largest violation.
@@ -399,9 +436,11 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 			vec.Axpy(f, 1, s.sum)
 			continue
 		}
-		for r, i := range s.on { // this also changes F of a left-out variable whose partner at the same point is active; catchUp corrects it
-			f[i] += s.sum[r]
-		}
+		share(len(s.on), func(_, from, to int) {
+			for r := from; r < to; r++ { // this also changes F of a left-out variable whose partner at the same point is active; catchUp corrects it
+				f[s.on[r]] += s.sum[r]
+			}
+		})
 	}
 	s.step = math.Sqrt(vec.Dot(s.coef, s.coef))
 	for k, v := range s.set {
@@ -493,7 +532,7 @@ func (s *engine) choose() {
 		s.in[v] = false
 	}
 	if s.large && s.size < s.widest {
-		for goal := max(s.free()/perFree, len(s.active)/perActive); 2*s.size <= min(s.widest, goal); {
+		for goal := max(s.free/perFree, len(s.active)/perActive); 2*s.size <= min(s.widest, goal); {
 			s.size *= 2
 		}
 	}
@@ -528,17 +567,7 @@ func (s *engine) choose() {
 // crowded reports whether all active variables should form the next working set, because more
 // α are free than fit into an ordinary set.
 func (s *engine) crowded() bool {
-	return len(s.active) <= s.widest && len(s.active) > s.size && s.free() > s.size
-}
-
-// free counts the active variables with a free α.
-func (s *engine) free() (count int) {
-	for _, v := range s.active {
-		if s.noRise[v] == 0 && s.noFall[v] == 0 {
-			count++
-		}
-	}
-	return count
+	return len(s.active) <= s.widest && len(s.active) > s.size && s.free > s.size
 }
 
 func (s *engine) groups() int {
@@ -552,12 +581,24 @@ func (s *engine) groups() int {
 // mask) + from, as far as the keys are > 0, and at most count variables.
 func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	keys, at, n := s.key, s.chosen, 0
-	for _, v := range s.active {
-		k := float64(side*(s.f[v]+mask[v])) + from
-		if k > 0 && !s.in[v] && (!s.p.PerClass || s.group(v) == group) {
-			keys[n], at[n] = k, v
-			n++
+	counts := make([]int, pieces(len(s.active)))
+	share(len(s.active), func(k, begin, end int) {
+		n := begin
+		for _, v := range s.active[begin:end] {
+			key := float64(side*(s.f[v]+mask[v])) + from
+			if key > 0 && !s.in[v] && (!s.p.PerClass || s.group(v) == group) {
+				keys[n], at[n] = key, v
+				n++
+			}
 		}
+		counts[k] = n - begin
+	})
+	for k, count := range counts {
+		if begin := k * piece; begin > n {
+			copy(keys[n:], keys[begin:][:count])
+			copy(at[n:], at[begin:][:count])
+		}
+		n += count
 	}
 	if count < n {
 		foremost(keys[:n], at[:n], count)

@@ -3,6 +3,7 @@ package blocks
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -270,11 +271,37 @@ func TestGrows(t *testing.T) {
 				t.Fatalf("a set of %d, at most %d", len(s.set), s.widest)
 			}
 		}
-		if free := s.free(); free < 4*smallest*perFree {
+		if free := s.free; free < 4*smallest*perFree {
 			t.Fatalf("only %d α are free", free)
 		}
 		if grown := s.size == 4*smallest; grown != large || !large && s.size != smallest {
 			t.Errorf("large %v: sets of %d", large, s.size)
+		}
+	}
+}
+
+// A run does not depend on the pieces in which goroutines look at the variables.
+func TestPieces(t *testing.T) {
+	for name, p := range machines(t, 300) {
+		whole, cut := begun(t, p, 32), begun(t, p, 32)
+		for step := range 100 {
+			done, err := whole.Step(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := piece
+			piece = 7
+			_, err = cut.Step(t.Context())
+			piece = before
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(cut.order, whole.order) || !slices.Equal(cut.alpha, whole.alpha) || cut.end != whole.end || cut.free != whole.free || cut.reach != whole.reach {
+				t.Fatalf("%s: step %d differs", name, step)
+			}
+			if done {
+				break
+			}
 		}
 	}
 }
