@@ -88,16 +88,17 @@ func (p *Panels[T]) Entry(i, j int) *T { return &p.Column(i/p.Width(), j)[i%p.Wi
 
 // Set sets the entries of consecutive rows of one panel, from row i and column j up to the
 // diagonal. If scale is not nil, each entry is multiplied by the scale of its row and of its
-// column. Entries of one row are far apart in a panel, so several rows are written together.
+// column. Entries of one row are far apart in a panel, so several rows are written together, and
+// all rows of some columns before the next columns.
 func (p *Panels[T]) Set(i, j int, rows [][]float64, scale []float64) {
-	const some, most = 8, 128
+	const some, most = 8, 64
 	var part [some * most]T
 	w := p.Width()
-	for ; len(rows) > 0; i, rows = i+some, rows[min(some, len(rows)):] {
-		few := rows[:min(some, len(rows))]
-		end := min(j+len(few[0]), i+len(few))
-		for c := j; c < end; c += most {
-			wide := min(most, end-c)
+	end := min(j+len(rows[0]), i+len(rows))
+	for c := j; c < end; c += most {
+		for at := max(0, c-i) / some * some; at < len(rows); at += some {
+			few, first := rows[at:min(at+some, len(rows))], i+at
+			wide := min(c+most, end, first+len(few)) - c
 			for r, row := range few {
 				to, row := part[r*most:][:wide], row[c-j:][:wide]
 				if scale == nil {
@@ -106,15 +107,15 @@ func (p *Panels[T]) Set(i, j int, rows [][]float64, scale []float64) {
 					}
 					continue
 				}
-				own, other := scale[i+r], scale[c:][:wide]
+				own, other := scale[first+r], scale[c:][:wide]
 				for k, v := range row {
 					to[k] = T(v * own * other[k])
 				}
 			}
-			simd.Transpose(p.Column(i/w, c)[i%w:], w, part[:], most, len(few), wide)
-		}
-		for c := max(i+1, j); c < end; c++ { // entries above the diagonal
-			clear(p.Column(i/w, c)[i%w:][:c-i])
+			simd.Transpose(p.Column(i/w, c)[first%w:], w, part[:], most, len(few), wide)
+			for k := max(first+1, c); k < c+wide; k++ { // entries above the diagonal
+				clear(p.Column(i/w, k)[first%w:][:k-first])
+			}
 		}
 	}
 }
@@ -172,7 +173,7 @@ func (p *Panels[T]) Factor(ctx context.Context) (pivot int, err error) {
 				return
 			}
 			for i := first; i < last; i++ {
-				b.each(b.Subtract, p.Column(i, b.from), p.Column(i, c), p.Column(min(i+1, last-1), c), c, to)
+				b.each(b.Subtract, p.Column(i, b.from), p.Column(i, c), p.Column(min(i+1, last-1), c), c, to, 0)
 			}
 		}
 		if first == own {
@@ -273,11 +274,12 @@ func (b *panelBand[T]) left(s, c int) []T {
 
 // each calls do, which is Add or Subtract, for all products of rows with src that belong to
 // dst. src is a panel from column c to end. dst has as many columns as the panel, but at most
-// those of the band. Meanwhile it fetches from memory as much of next as it reads of src.
-func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next []T, c, end int) {
+// those of the band. The products begin with row first of these. Meanwhile it fetches from memory
+// as much of next as it reads of src.
+func (b *panelBand[T]) each(do func(c, a, b []T, k int, next *T), dst, src, next []T, c, end, first int) {
 	high := min(b.to-b.from, len(dst)/b.Columns)
 	share := (end - c) * b.Columns / high * b.Rows
-	for s := 0; s < high; s += b.Rows {
+	for s := first; s < high; s += b.Rows {
 		do(dst[s*b.Columns:], b.left(s, c), src, end-c, &next[s/b.Rows*share])
 	}
 }
@@ -510,7 +512,7 @@ func (s *sheet[T]) divide(ctx context.Context, t simd.Tiles[T], part func(panel,
 			for c := 0; c < k && ctx.Err() == nil; c += depth {
 				for i := first; i < last; i++ {
 					x := s.panel(i, w)
-					b.each(b.Subtract, x[k*w:], x[c*w:], s.panel(min(i+1, last-1), w)[c*w:], c, c+depth)
+					b.each(b.Subtract, x[k*w:], x[c*w:], s.panel(min(i+1, last-1), w)[c*w:], c, c+depth, 0)
 				}
 			}
 			for i := first; i < last; i++ {
@@ -592,7 +594,7 @@ func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 			for c := begin; c < b.from && ctx.Err() == nil; c += depth {
 				for i := from; i < to; i++ {
 					c := max(c, i*w)
-					b.each(b.Subtract, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, (c/depth+1)*depth)
+					b.each(b.Subtract, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, (c/depth+1)*depth, 0)
 				}
 			}
 			for i := from; i < to; i++ {
@@ -640,7 +642,7 @@ func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 				return
 			}
 			for i := from; i < to; i++ {
-				b.each(b.Add, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, min(c+depth, end))
+				b.each(b.Add, u.part(i, b.from, b.to), u.part(i, c, end), u.part(min(i+1, to-1), c, end), c, min(c+depth, end), max(0, i*w-b.from))
 			}
 		}
 		made.set(from, to, b.to)

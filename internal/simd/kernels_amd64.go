@@ -77,6 +77,9 @@ func tallyF64AVX512(out *float64, alpha *float64, f *float64, sign *float64, p *
 func gapF64AVX512(out *float64, alpha *float64, f *float64, sign *float64, lower *float64, upper *float64, n int, b float64)
 
 //go:noescape
+func twofoldF64AVX512(out *float64, x *float64, y *float64, n int)
+
+//go:noescape
 func smoPairF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)
 
 //go:noescape
@@ -198,6 +201,9 @@ func tallyF64AVX2(out *float64, alpha *float64, f *float64, sign *float64, p *fl
 
 //go:noescape
 func gapF64AVX2(out *float64, alpha *float64, f *float64, sign *float64, lower *float64, upper *float64, n int, b float64)
+
+//go:noescape
+func twofoldF64AVX2(out *float64, x *float64, y *float64, n int)
 
 //go:noescape
 func smoPairF64AVX2(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)

@@ -4882,6 +4882,59 @@ done0:
 	VZEROUPPER
 	RET
 
+// func twofoldF64AVX512(out *float64, x *float64, y *float64, n int)
+// Requires: AVX, AVX512DQ, AVX512F
+TEXT ·twofoldF64AVX512(SB), NOSPLIT, $0-32
+	MOVQ    out+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD (AX), Z0
+	VMOVUPD 64(AX), Z1
+	VMOVUPD 128(AX), Z2
+	VMOVUPD positive<>+0(SB), Z3
+
+eight:
+	TESTQ        BX, BX
+	JEQ          done
+	VMOVUPD      (CX), Z4
+	VMOVUPD      (DX), Z5
+	VMULPD       Z4, Z5, Z6
+	VMOVUPD      Z6, Z7
+	VFNMADD231PD Z4, Z5, Z7
+	VADDPD       Z6, Z0, Z4
+	VSUBPD       Z0, Z4, Z5
+	VSUBPD       Z5, Z4, Z8
+	VSUBPD       Z8, Z0, Z8
+	VSUBPD       Z5, Z6, Z0
+	VADDPD       Z0, Z8, Z8
+	VSUBPD       Z7, Z8, Z8
+	VADDPD       Z8, Z1, Z1
+	VMOVUPD      Z4, Z0
+	VANDPD       Z3, Z6, Z6
+	VADDPD       Z6, Z2, Z2
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $0x08, BX
+	JMP          eight
+
+done:
+	VMOVUPD Z0, (AX)
+	VMOVUPD Z1, 64(AX)
+	VMOVUPD Z2, 128(AX)
+	VZEROUPPER
+	RET
+
+DATA positive<>+0(SB)/8, $0x7fffffffffffffff
+DATA positive<>+8(SB)/8, $0x7fffffffffffffff
+DATA positive<>+16(SB)/8, $0x7fffffffffffffff
+DATA positive<>+24(SB)/8, $0x7fffffffffffffff
+DATA positive<>+32(SB)/8, $0x7fffffffffffffff
+DATA positive<>+40(SB)/8, $0x7fffffffffffffff
+DATA positive<>+48(SB)/8, $0x7fffffffffffffff
+DATA positive<>+56(SB)/8, $0x7fffffffffffffff
+GLOBL positive<>(SB), RODATA|NOPTR, $64
+
 // func smoPairF64AVX512(f *float64, ki *float64, kj *float64, up *float64, low *float64, n int, t float64) (i int, j int, most float64, least float64)
 // Requires: AVX, AVX512F, SSE2
 TEXT ·smoPairF64AVX512(SB), NOSPLIT, $0-88
@@ -10918,6 +10971,71 @@ eight1:
 
 done1:
 	VMOVUPD Y1, 32(CX)
+	VZEROUPPER
+	RET
+
+// func twofoldF64AVX2(out *float64, x *float64, y *float64, n int)
+// Requires: AVX, FMA3
+TEXT ·twofoldF64AVX2(SB), NOSPLIT, $0-32
+	MOVQ    out+0(FP), AX
+	MOVQ    x+8(FP), CX
+	MOVQ    y+16(FP), DX
+	MOVQ    n+24(FP), BX
+	VMOVUPD (AX), Y0
+	VMOVUPD 32(AX), Y1
+	VMOVUPD 64(AX), Y2
+	VMOVUPD 96(AX), Y3
+	VMOVUPD 128(AX), Y4
+	VMOVUPD 160(AX), Y5
+	VMOVUPD positive<>+0(SB), Y6
+
+eight:
+	TESTQ        BX, BX
+	JEQ          done
+	VMOVUPD      (CX), Y7
+	VMOVUPD      (DX), Y8
+	VMULPD       Y7, Y8, Y9
+	VMOVUPD      Y9, Y10
+	VFNMADD231PD Y7, Y8, Y10
+	VADDPD       Y9, Y0, Y7
+	VSUBPD       Y0, Y7, Y8
+	VSUBPD       Y8, Y7, Y11
+	VSUBPD       Y11, Y0, Y11
+	VSUBPD       Y8, Y9, Y0
+	VADDPD       Y0, Y11, Y11
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y11, Y2, Y2
+	VMOVUPD      Y7, Y0
+	VANDPD       Y6, Y9, Y9
+	VADDPD       Y9, Y4, Y4
+	VMOVUPD      32(CX), Y7
+	VMOVUPD      32(DX), Y8
+	VMULPD       Y7, Y8, Y9
+	VMOVUPD      Y9, Y10
+	VFNMADD231PD Y7, Y8, Y10
+	VADDPD       Y9, Y1, Y7
+	VSUBPD       Y1, Y7, Y8
+	VSUBPD       Y8, Y7, Y11
+	VSUBPD       Y11, Y1, Y11
+	VSUBPD       Y8, Y9, Y1
+	VADDPD       Y1, Y11, Y11
+	VSUBPD       Y10, Y11, Y11
+	VADDPD       Y11, Y3, Y3
+	VMOVUPD      Y7, Y1
+	VANDPD       Y6, Y9, Y9
+	VADDPD       Y9, Y5, Y5
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $0x08, BX
+	JMP          eight
+
+done:
+	VMOVUPD Y0, (AX)
+	VMOVUPD Y1, 32(AX)
+	VMOVUPD Y2, 64(AX)
+	VMOVUPD Y3, 96(AX)
+	VMOVUPD Y4, 128(AX)
+	VMOVUPD Y5, 160(AX)
 	VZEROUPPER
 	RET
 

@@ -54,6 +54,18 @@ func gap(out, alpha, f, sign, lower, upper *float64, n int, b float64) bool {
 	return true
 }
 
+func twofold(out, x, y *float64, n int) bool {
+	switch active {
+	case AVX512:
+		twofoldF64AVX512(out, x, y, n)
+	case AVX2:
+		twofoldF64AVX2(out, x, y, n)
+	default:
+		return false
+	}
+	return true
+}
+
 func smoPair(f, ki, kj, up, low *float64, n int, t float64) (i, j int, most, least float64, ok bool) {
 	switch active {
 	case AVX512:

@@ -12,6 +12,8 @@ func tally(out, alpha, f, sign, p, lower, upper *float64, n int) bool { return f
 
 func gap(out, alpha, f, sign, lower, upper *float64, n int, b float64) bool { return false }
 
+func twofold(out, x, y *float64, n int) bool { return false }
+
 func smoPair(f, ki, kj, up, low *float64, n int, t float64) (i, j int, most, least float64, ok bool) {
 	return -1, -1, math.Inf(-1), math.Inf(1), false
 }

@@ -1,6 +1,10 @@
 package linear
 
-import "math"
+import (
+	"math"
+
+	"github.com/svmnb/svmnb/internal/simd"
+)
 
 // This file computes sums in twice the working precision (Ogita, Rump and Oishi 2005, Dot2).
 // It also sums the rounding errors of all products and sums. A sum of n products is then as
@@ -30,24 +34,14 @@ func (t *twofold) addProduct(x, y float64) {
 	t.add(p)
 }
 
-// addProducts adds x'y. It uses four sums side by side, because each addition of one sum has
-// to wait for the addition before.
+// addProducts adds x'y. It uses eight sums side by side.
 func (t *twofold) addProducts(x, y []float64) {
-	var part [4]twofold
-	y = y[:len(x)]
-	for ; len(x) >= 4; x, y = x[4:], y[4:] {
-		part[0].addProduct(x[0], y[0])
-		part[1].addProduct(x[1], y[1])
-		part[2].addProduct(x[2], y[2])
-		part[3].addProduct(x[3], y[3])
-	}
-	for i, v := range x {
-		part[i].addProduct(v, y[i])
-	}
-	for _, p := range part {
-		size := t.size + p.size
-		t.add(p.sum)
-		t.rest += p.rest
+	var parts simd.Twofold
+	parts.Add(x, y)
+	for j, sum := range parts.Sum {
+		size := t.size + parts.Size[j]
+		t.add(sum)
+		t.rest += parts.Rest[j]
 		t.size = size
 	}
 }

@@ -173,7 +173,7 @@ func (t *Optimum) Markdown() string {
 	s.Row("**problem**", "%s a function of %s", strings.ToLower(t.of.verb()), say.Several(len(t.of.ranges), "parameter"))
 	s.Row("evaluations", "%d", len(t.Values))
 	s.Row("**best value**", "%s", say.Signed(t.Value, 9))
-	s.Row("at", "%.6g", t.X)
+	s.Row("at", "%s", fmt.Sprintf("%.6g", t.X))
 	return s.String()
 }
 

@@ -3,8 +3,10 @@ package bayesopt
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/svmnb/selection"
@@ -24,6 +26,9 @@ func TestMaximise(t *testing.T) {
 	}
 	if math.Abs(found.X[0]-2) > 0.02 || found.Value != wavy(found.X) || len(found.Values) != 16 || found.Next == nil {
 		t.Errorf("the maximum is %v at %v, after %d evaluations", found.Value, found.X, len(found.Values))
+	}
+	if text, want := found.Markdown(), fmt.Sprintf("| at | \\[%.6g\\] |", found.X[0]); !strings.Contains(text, want) {
+		t.Errorf("the summary is %s, want %s in it", text, want)
 	}
 	chart, err := Acquisition.Of(found)
 	if err != nil || chart == nil {

@@ -47,6 +47,7 @@ func main() {
 				m.expScaled()
 				m.tally()
 				m.gap()
+				m.twofold()
 				m.smoPair()
 				m.smoPartner()
 			}
