@@ -72,8 +72,10 @@ func count(marked []bool) (n int) {
 }
 
 // bandOver returns the bounds of f* at the nodes of a grid with the values z of f, for the band
-// of a figure between f* ≥ lower = 0 and upper = 0. The bounds near the band are thorough if
-// they take at most work kernel values more. The result is nil if the gap is not known.
+// of a figure between f* ≥ lower = 0 and upper = 0. The bounds near the band take at most work
+// kernel values more: they are thorough, or have fewer training points in their corners, or, if
+// these would be no more than the quick ones have, remain quick. The result is nil if the gap is not
+// known.
 func (f *Fit) bandOver(nodes [][]float64, z [][]float64, work int) *figure.Band {
 	b, err := f.ball("Bounds")
 	if err != nil {
@@ -84,12 +86,14 @@ func (f *Fit) bandOver(nodes [][]float64, z [][]float64, work int) *figure.Band 
 	if err != nil {
 		return nil
 	}
-	if near := nearBand(lower, upper, nx); len(near)*2*thorough.points <= work {
+	e := thorough
+	near := nearBand(lower, upper, nx)
+	if e.points = min(e.points, work/max(1, 2*len(near))); e.points > quick.points {
 		some := make([][]float64, len(near))
 		for k, p := range near {
 			some[k] = nodes[p]
 		}
-		if l, u, err := b.bounds(points.Rows(some), pick(values, near), thorough); err == nil {
+		if l, u, err := b.bounds(points.Rows(some), pick(values, near), e); err == nil {
 			for k, p := range near {
 				lower[p], upper[p] = max(lower[p], l[k]), min(upper[p], u[k])
 			}

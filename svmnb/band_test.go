@@ -50,6 +50,30 @@ func TestTheBandHoldsEveryLabelThatChanges(t *testing.T) {
 	}
 }
 
+// With less work than thorough bounds take, a band is between the quick and the thorough one.
+func TestTheBandNarrowsWithItsWork(t *testing.T) {
+	data := datasets.Moons(400, 0.25, 3)
+	fit := Classify(data).Kernel(kernels.RBF(1)).C(10).Tol(0.05).MustFit()
+	nodes := grid(figure.Around(data.X, 0), figure.Around(data.X, 1), 900)
+	z := fieldOver(&fit.expansion, nodes)
+	var open []int
+	for _, work := range []int{0, 900 * 2 * 64, 900 * 2 * 128, 900 * 2 * thorough.points} {
+		band := fit.bandOver(slices.Concat(nodes...), z, work)
+		n := 0
+		for i, row := range band.Lower {
+			for j, v := range row {
+				if v <= 0 && band.Upper[i][j] >= 0 {
+					n++
+				}
+			}
+		}
+		open = append(open, n)
+	}
+	if !(open[0] > open[1] && open[1] >= open[2] && open[2] >= open[3]) {
+		t.Errorf("nodes in the band, by work: %v", open)
+	}
+}
+
 func TestSummariesSayWhatIsCertain(t *testing.T) {
 	moons := datasets.Moons(100, 0.2, 1)
 	fit := Classify(moons).Kernel(kernels.RBF(1)).C(10).Tol(0.3).MustFit()
