@@ -17,8 +17,7 @@ import (
 // in double precision, but up to eight values of a Gaussian kernel may be summed in single
 // precision before. If slack is not nil, AddTo adds to slack[r] a bound of the error of dst[r] by
 // rounding to single precision. For a Gaussian kernel the bound is proven (docs/math.md). For
-// other kernels it assumes that values are within 2⁻¹⁶ of the largest, which it takes from the
-// diagonal.
+// other kernels it assumes that values are within 2⁻¹⁶ of the largest; see [Gram.Largest].
 //
 // If exact is set, kernel values are computed from the points in double precision, as the
 // residual of a certificate needs them; slack must be nil. If on and idx are also the same
@@ -154,7 +153,7 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 	}
 	if b.off.slope == 0 {
 		b.quickly(g, dst, on, idx, coef)
-		most := float64(2 * rowTolerance * total * g.largest())
+		most := float64(2 * rowTolerance * total * g.Largest())
 		for r := range slack {
 			slack[r] += most
 		}
@@ -172,15 +171,6 @@ func (b *blocks) enclose(g *Gram, dst, slack []float64, on, idx []int, coef []fl
 		near := math.Abs(v)
 		slack[r] += float64(b.off.unit*near) + float64(b.off.slope*near*(b.off.norm[i]+far)) + float64(0x1p-100*total) // the last term is for values that underflow to 0
 	}
-}
-
-// largest returns the largest |K_ij|, or a bound of it. That is the largest entry of the diagonal,
-// except for a distance, whose diagonal is 0: ½‖φ(x) − φ(z)‖² ≤ ‖φ(x)‖² + ‖φ(z)‖².
-func (g *Gram) largest() float64 {
-	if r, ok := g.rower.(*distanceRower); ok {
-		return 2 * vec.MaxAbs(r.selves)
-	}
-	return vec.MaxAbs(g.diag)
 }
 
 // exactly adds a sum of values in double precision.

@@ -176,6 +176,43 @@ func TestAddToIsDeterministic(t *testing.T) {
 	}
 }
 
+func scaledBy(c float64, x [][]float64) [][]float64 {
+	for _, row := range x {
+		for j := range row {
+			row[j] *= c
+		}
+	}
+	return x
+}
+
+// No value is beyond Largest, whatever kernels are inside of which, and it is not far beyond the
+// largest value.
+func TestLargestBoundsValues(t *testing.T) {
+	for _, x := range [][][]float64{toy.Normal(5, 40, 4), scaledBy(100, toy.Normal(6, 40, 4)), thin(toy.Normal(7, 700, 4), 0.3)} {
+		d := kernels.Distance(kernels.Linear())
+		for _, k := range []kernels.Kernel{
+			kernels.RBF(0.3), kernels.Linear(), kernels.Laplacian(1), d, kernels.Scale(2, d), kernels.Sum(kernels.RBF(1), d), kernels.Sum(kernels.Linear(), kernels.Scale(0.1, d)),
+			kernels.Product(kernels.Linear(), d), kernels.Product(d, d), kernels.Distance(d), kernels.Columns(d, 0, 2), kernels.Sum(kernels.Columns(d, 1), kernels.Columns(kernels.RBF(1), 2)),
+			kernels.Centred(kernels.Sum(kernels.RBF(1), d), x), kernels.Normalised(kernels.Sum(kernels.Constant(3), kernels.Scale(0.01, d))), kernels.Sigmoid(0.1, -1), kernels.Sum(kernels.Sigmoid(0.1, -1), kernels.RBF(1)),
+			kernels.Named("a", kernels.Sum(d, kernels.RBF(1))), kernels.Fixed(kernels.Sum(d, kernels.RBF(1))),
+		} {
+			g := mustGram(t, k, x, 0)
+			size, most := g.Largest(), 0.0
+			for i := range g.Dim() {
+				for _, v := range g.Row(i) {
+					most = max(most, math.Abs(v))
+				}
+			}
+			if !(most <= size*(1+1e-12)) {
+				t.Errorf("%.60v: the largest value is %v, and at most %v by Largest", k, most, size)
+			}
+			if !(size <= 40*most) {
+				t.Errorf("%.60v: the largest value is %v, and Largest is %v", k, most, size)
+			}
+		}
+	}
+}
+
 // What rounding moves a sum by is within the bound, wherever the points are, and the
 // bound is worth having.
 func TestAddToBounds(t *testing.T) {
@@ -194,6 +231,12 @@ func TestAddToBounds(t *testing.T) {
 			{"far apart", kernels.RBF(1), toy.Normal(19, 300, 5), 0, 1e-4},
 			{"a product", kernels.Product(kernels.RBF(0.1), kernels.RBF(0.2)), toy.Normal(19, 300, 5), 0, 1e-4},
 			{"a diagonal of 0", kernels.Distance(kernels.RBF(0.2)), toy.Normal(19, 300, 5), 0, 1e-4},
+			{"a distance in a sum", kernels.Sum(kernels.Distance(kernels.Linear()), kernels.RBF(0.2)), scaledBy(1000, toy.Normal(19, 300, 5)), 0, 1e-4},
+			{"a distance in a scale", kernels.Scale(3, kernels.Distance(kernels.RBF(0.2))), toy.Normal(19, 300, 5), 0, 1e-3},
+			{"a distance in a product", kernels.Product(kernels.RBF(1e-9), kernels.Distance(kernels.Linear())), scaledBy(1000, toy.Normal(19, 300, 5)), 0, 1e-3},
+			{"a distance of columns", kernels.Columns(kernels.Distance(kernels.Linear()), 1, 2), scaledBy(1000, toy.Normal(19, 300, 5)), 0, 1e-3},
+			{"a distance of a distance", kernels.Distance(kernels.Sum(kernels.Distance(kernels.Linear()), kernels.RBF(1))), scaledBy(1000, toy.Normal(19, 300, 5)), 0, 1e-3},
+			{"a sigmoid with a small diagonal", kernels.Sigmoid(0.3, -3), toy.Normal(19, 300, 5), 0, 1e-3},
 			{"no formula", kernels.Laplacian(0.3), toy.Normal(19, 300, 5), 0, 1e-4},
 		} {
 			t.Run(c.name, func(t *testing.T) {

@@ -198,6 +198,7 @@ type inner struct {
 	weights  []float64         // factors that features are multiplied by first; nil for 1
 	gamma    float64           // γ of a Gaussian kernel exp(−γ‖x − z‖²); 0 for others
 	of       func(v []float64) // turns x·z, or ‖x − z‖² ≥ 0, into kernel values
+	most     float64           // no |K| is larger, for a kernel that may exceed its diagonal; 0 for others
 }
 
 // innerOf returns k, for points of d features, as a function of x·z or ‖x − z‖². It reports

@@ -53,7 +53,7 @@ func rowerOf(k Kernel, p *points) rower {
 	if products && sparse {
 		return newSparseInnerRower(in, p)
 	}
-	loop := &loopRower{p: p, k: k, distance: in.distance}
+	loop := &loopRower{p: p, k: k, distance: in.distance, most: in.most}
 	wise, ok := as[Rowwise](k)
 	switch {
 	case ok:
@@ -81,7 +81,8 @@ const block = 512
 type loopRower struct {
 	p        *points
 	k        Kernel
-	distance bool // K(x, x) is the same for all x
+	distance bool    // K(x, x) is the same for all x
+	most     float64 // see inner
 	sums     func(dst, x, columns []float64, stride int)
 	of       func(v []float64)
 }

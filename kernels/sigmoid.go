@@ -35,7 +35,7 @@ func (k SigmoidKernel) OfDot(dot float64) float64 {
 	return v[0]
 }
 
-func (k SigmoidKernel) inner(int) inner { return inner{of: k.ofDots} }
+func (k SigmoidKernel) inner(int) inner { return inner{of: k.ofDots, most: 1} }
 
 func (k SigmoidKernel) ofDots(v []float64) {
 	for j, dot := range v {

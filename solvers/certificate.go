@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/svmnb/svmnb/internal/vec"
+	"github.com/svmnb/svmnb/internal/rows"
 )
 
 // Certify computes the certificate of alpha, n values, from alpha alone: it asks for every
@@ -61,7 +61,7 @@ func (p *Problem) rounding(alpha []float64) float64 {
 		}
 		total += math.Abs(b)
 	}
-	return 0x1p-52 * vec.MaxAbs(p.K.Diag()) * total
+	return 0x1p-52 * rows.Largest(p.K) * total
 }
 
 // boxed prepares CST's gap for α without an upper bound: the ridge becomes part of the kernel,

@@ -147,6 +147,7 @@ func (d *Doubled) Points() Matrix { return d.k }
 func (d *Doubled) Dim() int           { return 2 * d.n }
 func (d *Doubled) Diag() []float64    { return d.diag }
 func (d *Doubled) Evaluations() int64 { return rows.Evaluations(d.k) }
+func (d *Doubled) Largest() float64   { return rows.Largest(d.k) }
 
 func (d *Doubled) Row(i int) []float64 {
 	r, k := nextRow(&d.row, &d.odd, 2*d.n), d.k.Row(i%d.n)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/svmnb/svmnb/internal/panics"
 	"github.com/svmnb/svmnb/internal/rows"
-	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Settings say when a run stops, where it starts and what it records. The zero value stops at
@@ -159,7 +158,7 @@ func (r *run) knows(f []float64) {
 	}
 	r.startF = slices.Clone(f)
 	s := &sums{make([]float64, n), r.p.withoutK(r.start), make([]float64, n)}
-	slack := 0x1p-22 * vec.MaxAbs(r.p.K.Diag()) * l1(r.start)
+	slack := 0x1p-22 * rows.Largest(r.p.K) * l1(r.start)
 	for i, a := range r.start {
 		s.coef[i], s.sum[i] = -r.p.S[i]*a, f[i]-s.sum[i]
 		if a == 0 {
@@ -237,7 +236,7 @@ func (r *run) endsUnproven(res *Result) bool {
 	if unproven(r.settings.Stop, relative(c.Rounding*total, c.Primal)) {
 		return true
 	}
-	return unproven(r.settings.Stop, c.RelGap) && (r.stuck || len(r.names) > 0 || !(c.MaxKKT > 64*0x1p-52*slices.Max(r.p.K.Diag())*total))
+	return unproven(r.settings.Stop, c.RelGap) && (r.stuck || len(r.names) > 0 || !(c.MaxKKT > 64*0x1p-52*rows.Largest(r.p.K)*total))
 }
 
 // l1 returns Σ|aᵢ|.
@@ -253,7 +252,7 @@ func farOff(res *Result, k Matrix) error {
 	c := res.Certificate
 	res.Status = Inaccurate
 	return fmt.Errorf("solvers: %s, after %d iterations: W = %g hardly grows any more, but up to %g is not excluded; kernel values are up to %.3g, and α up to %.3g: %w",
-		res.Method, res.Iterations, c.Dual, c.Primal+c.Rounding*l1(res.Alpha), slices.Max(k.Diag()), slices.Max(res.Alpha), ErrInaccurate)
+		res.Method, res.Iterations, c.Dual, c.Primal+c.Rounding*l1(res.Alpha), rows.Largest(k), slices.Max(res.Alpha), ErrInaccurate)
 }
 
 // spoilt reports whether W is NaN or too large to use, or smaller than at the start by more
@@ -286,7 +285,7 @@ func (r *run) inaccurate(res *Result) error {
 		return fmt.Errorf("%s: %w", at, ErrBelowStart)
 	}
 	res.Status = Inaccurate
-	return fmt.Errorf("%s; kernel values are up to %.3g, and α up to %.3g: %w", at, slices.Max(r.p.K.Diag()), slices.Max(res.Alpha), ErrInaccurate)
+	return fmt.Errorf("%s; kernel values are up to %.3g, and α up to %.3g: %w", at, rows.Largest(r.p.K), slices.Max(res.Alpha), ErrInaccurate)
 }
 
 // PanicError is the error of a panic in code that Solve has called.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
@@ -75,7 +76,7 @@ func (c *certainty) Begin(p *solvers.Problem) (solvers.Criterion, solvers.Observ
 	if c.m == nil {
 		return nil, nil, arguments.Wrong("Certain", c.share, "the criterion needs the kernel and the points of a classifier; give it to Stop of one")
 	}
-	r := &certainRun{certainty: c, p: p, next: math.Inf(1), diag: slices.Max(p.K.Diag()), at: -1}
+	r := &certainRun{certainty: c, p: p, next: math.Inf(1), diag: rows.Largest(p.K), at: -1}
 	r.training = c.given == datasets.Points(c.m.data)
 	return r, r.look, nil
 }
@@ -85,7 +86,7 @@ type certainRun struct {
 	*certainty
 	p        *solvers.Problem
 	training bool    // the points are those of the machine
-	diag     float64 // the largest K(x, x)
+	diag     float64 // the largest |K|
 	next     float64 // the gap from which labels are looked at again
 	at       int     // the iteration at which enough labels were certain; −1 for none
 	known    []bool  // labels that were certain once, and need no look until enough are

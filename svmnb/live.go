@@ -39,7 +39,7 @@ type watch struct {
 	scene  scene
 	points []solvers.Point // a picture may be reading these points, so they are only appended
 	work   int             // kernel values for the field of the next picture
-	diag   float64         // the largest K(x, x)
+	diag   float64         // the largest |K|
 }
 
 func (m *machine) watch(s scene) *watch {

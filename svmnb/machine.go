@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
@@ -234,7 +235,7 @@ func (m *machine) solveFrom(ctx context.Context, p *solvers.Problem, s scene, at
 	var w *watch
 	if m.stage != nil || m.live && screen.Watchable() {
 		w = m.watch(s)
-		w.diag = slices.Max(p.K.Diag())
+		w.diag = rows.Largest(p.K)
 		settings.Observers = []solvers.Observer{w.observe}
 	}
 	res, err := at.resume(func(s solvers.Settings) (*solvers.Result, error) { return solvers.Solve(ctx, p, m.method, s) }, settings, len(p.S))

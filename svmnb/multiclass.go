@@ -14,6 +14,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/parallel"
+	"github.com/svmnb/svmnb/internal/rows"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/solvers/fastest"
@@ -455,6 +456,12 @@ type sharedGram struct {
 func (s *sharedGram) Dim() int        { return s.gram.Dim() }
 func (s *sharedGram) Diag() []float64 { return s.gram.Diag() }
 
+func (s *sharedGram) Largest() float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.gram.Largest()
+}
+
 // askedFor is the view of one machine on a sharedGram. It counts the kernel values that
 // this machine caused to be computed.
 type askedFor struct {
@@ -508,6 +515,7 @@ type lateMatrix struct {
 func (l *lateMatrix) Dim() int            { return l.n }
 func (l *lateMatrix) Diag() []float64     { return l.made().Diag() }
 func (l *lateMatrix) Row(i int) []float64 { return l.made().Row(i) }
+func (l *lateMatrix) Largest() float64    { return rows.Largest(l.made()) }
 
 func (l *lateMatrix) made() solvers.Matrix {
 	m, err := l.make()

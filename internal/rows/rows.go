@@ -48,6 +48,22 @@ func each(ctx context.Context, k Matrix, height int, do func(i, j int, rows [][]
 	return nil
 }
 
+// Largest returns a bound of |K_ij|: what k says, or else the largest entry of the diagonal, which
+// is one if k is positive semi-definite.
+func Largest(k Matrix) float64 {
+	if c, ok := k.(*Checked); ok {
+		k = c.Matrix
+	}
+	if l, ok := k.(interface{ Largest() float64 }); ok {
+		return l.Largest()
+	}
+	most := 0.0
+	for _, v := range k.Diag() {
+		most = max(most, math.Abs(v))
+	}
+	return most
+}
+
 // Evaluations returns how many kernel values k has computed, or 0 if k does not count them.
 func Evaluations(k Matrix) int64 {
 	if c, ok := k.(interface{ Evaluations() int64 }); ok {
