@@ -295,7 +295,7 @@ func (c Classifier) prepare() (*task, error) {
 		err = c.data.Check()
 	} else {
 		t.y, t.negative, t.positive, err = c.data.Binary()
-		if many := (*datasets.ClassError)(nil); errors.As(err, &many) && c.data.Check() == nil && len(many.Classes) > 2 && !looksReal(c.data) {
+		if many := (*datasets.ClassError)(nil); errors.As(err, &many) && c.data.Check() == nil && len(many.Classes) > 2 && !points.LookReal(c.data) {
 			err = fmt.Errorf("%w; or learn all of them at once: end the description with OneVsOne(), OneVsRest() or CrammerSinger()", err)
 		}
 	}

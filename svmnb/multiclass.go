@@ -143,7 +143,7 @@ func (m MultiClassifier) prepare() (*multiTask, error) {
 	switch k := len(counts); {
 	case k < 2:
 		return nil, t.classError("all points are of class %s; two classes are needed at least", counts[0].Class)
-	case looksReal(data):
+	case points.LookReal(data):
 		return nil, t.classError("there are %d different targets for %d points, which look like real values; those are for Regress", k, data.N())
 	}
 	for _, y := range data.Y {
@@ -189,14 +189,6 @@ func (m MultiClassifier) unsuited() error {
 		return arguments.Wrong("FixedBias", c.b0, "the same bias for every class decides nothing; say FixedBias(0) for none, or Augment")
 	}
 	return nil
-}
-
-// looksReal reports whether there are so many targets without names that they are probably
-// not classes.
-func looksReal(data *datasets.Dataset) bool {
-	counts := data.Counts()
-	fraction := slices.ContainsFunc(counts, func(c datasets.Count) bool { return c.Y != math.Trunc(c.Y) })
-	return data.Classes == nil && len(counts) > 10 && (fraction || len(counts) > data.N()/2)
 }
 
 func (t *multiTask) classError(format string, args ...any) error {

@@ -180,6 +180,9 @@ func (c Classifier) prepare() (*classTask, error) {
 				return nil, err
 			}
 		}
+		if points.LookReal(c.data) {
+			return nil, arguments.Wrong("Classify", float64(len(counts)), "there are %d different targets for %d points, which look like real values; those are for gp.Regress", len(counts), c.data.N())
+		}
 		if len(counts) > mostClasses {
 			return nil, arguments.Wrong("Classify", float64(len(counts)), "there are %d different targets, and a process has at most %d classes; real targets are for gp.Regress", len(counts), mostClasses)
 		}

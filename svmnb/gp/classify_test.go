@@ -454,6 +454,7 @@ func TestClassifyRefuses(t *testing.T) {
 		{"one class", Classify(one), &class, "two classes"},
 		{"three classes for EP", Classify(three).EP(), &class, "Pair"},
 		{"real targets", Classify(many), &argument, "gp.Regress"},
+		{"few real targets", Classify(datasets.Sinc(30, 0.1, 1)), &argument, "30 different targets"},
 		{"restarts", base.Restarts(-1, 1), &argument, "Restarts"},
 		{"memory", base.Memory(0), &argument, "Memory"},
 		{"too little memory", base.Memory(1000), &argument, "data.Select"},

@@ -86,6 +86,9 @@ func TestApproximateModels(t *testing.T) {
 		}
 		names, err := m.Predict(at)
 		if len(f.Classes) == 3 {
+			if _, err := m.Values(at); err == nil || !strings.Contains(err.Error(), "gp.ProbabilityOf") {
+				t.Error(err)
+			}
 			if err == nil || !strings.Contains(err.Error(), "gp.ProbabilityOf") {
 				t.Error(err)
 			}

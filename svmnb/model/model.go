@@ -327,6 +327,9 @@ func (m *Model) value(verb string, p points.Points) ([]float64, error) {
 	if m.of.Kind == machines.CountProcessKind {
 		return nil, arguments.Wrong(verb, math.NaN(), "the mean count depends on the variance of f; say gp.PosteriorOf or gp.IntervalOf, or Decisions for f")
 	}
+	if m.of.Kind == machines.ClassProcessKind && len(m.of.Terms) != 1 {
+		return nil, arguments.Wrong(verb, float64(len(m.of.Terms)), "the model has %d classes, each with an f of its own; say gp.ProbabilityOf, or Decisions for the means of f", len(m.of.Terms))
+	}
 	if len(m.of.Terms) != 1 {
 		return nil, arguments.Wrong(verb, float64(len(m.of.Terms)), "the model has %d machines; Decisions returns the values of all", len(m.of.Terms))
 	}

@@ -322,3 +322,11 @@ func Name(data *datasets.Dataset) string {
 	}
 	return data.Name
 }
+
+// LookReal reports whether a data set has so many targets without names that they are probably not
+// classes.
+func LookReal(data *datasets.Dataset) bool {
+	counts := data.Counts()
+	fraction := slices.ContainsFunc(counts, func(c datasets.Count) bool { return c.Y != math.Trunc(c.Y) })
+	return data.Classes == nil && len(counts) > 10 && (fraction || len(counts) > data.N()/2)
+}
