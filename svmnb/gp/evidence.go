@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 
+	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
@@ -167,17 +169,25 @@ func (f *Fit) gradient(ctx context.Context, factor *linear.CholeskyFactor, grad 
 	if f.task.oneNoise() {
 		own = grad[:len(grad)-1]
 	}
-	weights := make([]float64, len(f.Alpha))
-	trace := 0.0
-	done := k.Contract(own, func(i int) []float64 {
-		if ctx.Err() != nil {
+	const some = 64 // rows of weights that are computed together
+	n := len(f.Alpha)
+	weights, trace := several(min(some, n), n), 0.0
+	done := k.Contract(own, func(i int) []float64 { // from the last row to the first
+		at := (n - 1 - i) % some
+		if at == 0 {
+			err = parallel.For(ctx, runtime.GOMAXPROCS(0), min(some, i+1), func(_, r int) {
+				a := f.Alpha[i-r]
+				row := inverse(weights[r], i-r)
+				for j, v := range row {
+					row[j] = (a*f.Alpha[j] - v) / 2
+				}
+			})
+		}
+		if err != nil {
 			return nil
 		}
-		for j, v := range inverse(i) {
-			weights[j] = (f.Alpha[i]*f.Alpha[j] - v) / 2
-		}
-		trace += weights[i]
-		return weights
+		trace += weights[at][i]
+		return weights[at]
 	})
 	if done == nil {
 		return fmt.Errorf("svmnb: Gradient: %w", context.Cause(ctx))
@@ -188,16 +198,15 @@ func (f *Fit) gradient(ctx context.Context, factor *linear.CholeskyFactor, grad 
 	return nil
 }
 
-// precision returns a function that returns row i of A⁻¹ up to the diagonal; with a linear
-// mean, row i of P (see trend). Each call overwrites the row before.
-func (f *Fit) precision(ctx context.Context, factor *linear.CholeskyFactor) (func(i int) []float64, error) {
+// precision returns a function that sets dst, of n numbers, to row i of A⁻¹ up to the diagonal, and
+// returns it; with a linear mean, row i of P (see trend). Several goroutines may call it.
+func (f *Fit) precision(ctx context.Context, factor *linear.CholeskyFactor) (func(dst []float64, i int) []float64, error) {
 	inverse, err := factor.InverseLower(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("svmnb: the inverse: %w", err)
 	}
-	buffer := make([]float64, factor.N())
-	return func(i int) []float64 {
-		row := inverse.Row(buffer, i)
+	return func(dst []float64, i int) []float64 {
+		row := inverse.Row(dst, i)
 		if r := f.trend; r != nil {
 			for a, s := range r.solved {
 				c := 0.0
@@ -246,9 +255,10 @@ func (f *Fit) LeaveOneOut(ctx context.Context) (_ *LeaveOneOut, err error) {
 		return nil, err
 	}
 	n := len(f.Alpha)
+	row := make([]float64, n)
 	l := &LeaveOneOut{make([]float64, n), make([]float64, n), make([]float64, n)}
 	for i, a := range f.Alpha {
-		d := inverse(i)[i]
+		d := inverse(row, i)[i]
 		rest, v := a/d, 1/d
 		l.Mean[i], l.Variance[i] = f.task.value(f.task.seen[i]-rest), f.task.variance(v)
 		l.LogDensity[i] = -math.Log(2*math.Pi*v)/2 - rest*rest/v/2
