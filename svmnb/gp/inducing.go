@@ -105,7 +105,7 @@ func (f *SparseFit) moved(ctx context.Context) (*SparseFit, error) {
 	for _, z := range f.Inducing {
 		for j, v := range z {
 			x = append(x, v/units[j])
-			intervals = append(intervals, interval{x[len(x)-1], x[len(x)-1], afar})
+			intervals = append(intervals, interval{x[len(x)-1], x[len(x)-1], afar, 0})
 		}
 	}
 	best, evaluations := f, 0

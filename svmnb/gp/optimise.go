@@ -96,8 +96,8 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 		said := all[i]
 		intervals[i], priors[i] = said.interval(h.Value), said.prior
 		o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-		o.Low = append(o.Low, cmp.Or(said.low, math.Exp(intervals[i].centre-intervals[i].half)))
-		o.High = append(o.High, min(said.high, math.Exp(intervals[i].centre+intervals[i].half)))
+		low, high := intervals[i].ends()
+		o.Low, o.High = append(o.Low, cmp.Or(said.low, low)), append(o.High, min(said.high, high))
 	}
 	var last error // why the last evaluation failed
 	var solved linear.Solution
@@ -115,7 +115,7 @@ func (t *processTask) optimise(ctx context.Context) (*Optimisation, *processTask
 	}
 	f := func(grad, x []float64) (AscentPoint, bool) {
 		o.Evaluations++
-		at := AscentPoint{Values: exponentials(x)}
+		at := AscentPoint{Values: exponentials(x, intervals)}
 		v, sol, err := t.evaluate(ctx, grad, at.Values)
 		if err != nil {
 			last = err
@@ -203,7 +203,9 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool
 		}
 		at, grad = append(at[:0], u...), make([]float64, p)
 		for i, v := range intervals {
-			place[i] = v.centre + v.half*math.Tanh(u[i]/v.half)
+			if place[i] = v.centre; v.half > 0 {
+				place[i] += v.half * math.Tanh(u[i]/v.half)
+			}
 		}
 		var ok bool
 		if here, ok = f(grad, place); !ok {
@@ -212,6 +214,10 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool
 		}
 		value = -here.height()
 		for i, v := range intervals {
+			if v.half == 0 {
+				grad[i] = 0
+				continue
+			}
 			inwards := grad[i]*u[i] < 0
 			if math.Abs(place[i]-v.centre) < v.half-v.near() || inwards {
 				here.Slope = max(here.Slope, math.Abs(grad[i]))
@@ -226,7 +232,9 @@ func climbFrom(ctx context.Context, f func(grad, x []float64) (AscentPoint, bool
 	}
 	u := make([]float64, p)
 	for i, v := range intervals {
-		u[i] = v.half * math.Atanh((x[i]-v.centre)/v.half)
+		if v.half > 0 {
+			u[i] = v.half * math.Atanh((x[i]-v.centre)/v.half)
+		}
 	}
 	if evaluate(u); best.Values == nil {
 		return a
@@ -285,14 +293,6 @@ func (r recorder) Record(l *optimize.Location, op optimize.Operation, _ *optimiz
 		r(l.X)
 	}
 	return nil
-}
-
-func exponentials(x []float64) []float64 {
-	v := make([]float64, len(x))
-	for i := range x {
-		v[i] = math.Exp(x[i])
-	}
-	return v
 }
 
 // with returns t with other values of its hyperparameters.
@@ -380,7 +380,8 @@ func maximise[F interface {
 		intervals = append(intervals, v)
 		if first {
 			o.Names, o.Start = append(o.Names, h.Name), append(o.Start, h.Value)
-			o.Low, o.High = append(o.Low, math.Exp(v.centre-v.half)), append(o.High, math.Exp(v.centre+v.half))
+			low, high := v.ends()
+			o.Low, o.High = append(o.Low, low), append(o.High, high)
 		}
 	}
 	highest := math.Inf(-1)
@@ -391,7 +392,7 @@ func maximise[F interface {
 		}
 	}
 	ascend(ctx, o, intervals, l.restarts, l.seed, func(grad, x []float64) (AscentPoint, bool) {
-		p := AscentPoint{Values: exponentials(x)}
+		p := AscentPoint{Values: exponentials(x, intervals)}
 		var f F
 		if f, p.Evidence, last = at(p.Values, grad); last == nil && math.IsNaN(p.Evidence) {
 			last = errors.New("the log marginal likelihood is not a number")

@@ -27,11 +27,11 @@ type prior struct {
 // the hyperparameter. Names are those that kernels.Lookup takes, such as "gamma", "trend.length"
 // or "age.length", or "noise" for the noise variance. low = 0 and high = +Inf stand for no bound; then the
 // limit is 10⁵ times smaller or larger than the start. A start outside the bounds is moved
-// inside. Without Optimise, Bound has no effect. To keep a hyperparameter as it is, use
-// kernels.Fixed.
+// inside. With low = high the hyperparameter has this value: Bound("noise", 0.01, 0.01). Without
+// Optimise, Bound has no effect. [kernels.Fixed] keeps a hyperparameter of a kernel as it is.
 func (p Process) Bound(name string, low, high float64) Process {
 	p = p.knowing(name, func(h *hyper) { h.low, h.high = low, high })
-	p.faults.Said("Bound "+name, arguments.WrongIf(!(low >= 0 && low < high) || math.IsInf(low, 1), "Bound", low, "the bounds of %q are %v and %v; they must be numbers with 0 ≤ low < high, where high may be +Inf", name, low, high))
+	p.faults.Said("Bound "+name, arguments.WrongIf(!(low >= 0 && low <= high && high > 0) || math.IsInf(low, 1), "Bound", low, "the bounds of %q are %v and %v; they must be numbers with 0 ≤ low ≤ high and high > 0, where high may be +Inf", name, low, high))
 	return p
 }
 
@@ -121,8 +121,8 @@ func (d prior) density(x float64) (value, slope float64) {
 }
 
 // interval is where the logarithm of a hyperparameter may be: centre ± half. Optimise begins
-// at start.
-type interval struct{ start, centre, half float64 }
+// at start. If half is 0, the hyperparameter itself is held.
+type interval struct{ start, centre, half, held float64 }
 
 // inside is the share of an interval in which an ascent may begin. At its ends the ascent
 // would have no slope.
@@ -132,7 +132,11 @@ const inside = 0.95
 func (h hyper) interval(value float64) interval {
 	at, most := math.Log(value), math.Log(reach)
 	if h.low == 0 && math.IsInf(h.high, 1) {
-		return interval{at, at, most}
+		return interval{at, at, most, 0}
+	}
+	if h.low == h.high {
+		at = math.Log(h.low)
+		return interval{at, at, 0, h.low}
 	}
 	low, high := math.Log(h.low), math.Log(h.high)
 	if h.low == 0 {
@@ -143,6 +147,25 @@ func (h hyper) interval(value float64) interval {
 	}
 	v := interval{centre: (low + high) / 2, half: (high - low) / 2}
 	v.start = v.within(at)
+	return v
+}
+
+// ends returns the ends of the interval of the hyperparameter itself.
+func (v interval) ends() (low, high float64) {
+	if v.half == 0 {
+		return v.held, v.held
+	}
+	return math.Exp(v.centre - v.half), math.Exp(v.centre + v.half)
+}
+
+// exponentials returns the hyperparameters with the logarithms x.
+func exponentials(x []float64, intervals []interval) []float64 {
+	v := make([]float64, len(x))
+	for i := range x {
+		if v[i] = math.Exp(x[i]); intervals[i].half == 0 {
+			v[i] = intervals[i].held
+		}
+	}
 	return v
 }
 

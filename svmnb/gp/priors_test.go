@@ -202,11 +202,11 @@ func TestBoundsAndPriorsRefuse(t *testing.T) {
 		says string
 	}{
 		{"Bound", motorcycle().Bound("noise", 2, 1), `"noise" are 2 and 1`},
-		{"Bound", motorcycle().Bound("noise", 1, 1), "0 ≤ low < high"},
-		{"Bound", motorcycle().Bound("noise", -1, 1), "0 ≤ low < high"},
-		{"Bound", motorcycle().Bound("noise", nan, 1), "0 ≤ low < high"},
-		{"Bound", motorcycle().Bound("noise", 1, nan), "0 ≤ low < high"},
-		{"Bound", motorcycle().Bound("noise", inf, inf), "0 ≤ low < high"},
+		{"Bound", motorcycle().Bound("noise", 0, 0), "high > 0"},
+		{"Bound", motorcycle().Bound("noise", -1, 1), "0 ≤ low ≤ high"},
+		{"Bound", motorcycle().Bound("noise", nan, 1), "0 ≤ low ≤ high"},
+		{"Bound", motorcycle().Bound("noise", 1, nan), "0 ≤ low ≤ high"},
+		{"Bound", motorcycle().Bound("noise", inf, inf), "0 ≤ low ≤ high"},
 		{"LogNormalPrior", motorcycle().LogNormalPrior("noise", 0, 1), `the median for "noise" is 0`},
 		{"LogNormalPrior", motorcycle().LogNormalPrior("noise", 1, inf), `the sigma for "noise" is +Inf`},
 		{"GammaPrior", motorcycle().GammaPrior("noise", nan, 1), `the shape for "noise" is NaN`},
@@ -243,5 +243,34 @@ func TestBoundsAndPriorsRefuse(t *testing.T) {
 	var zero Process
 	if _, err := zero.Bound("noise", 1, 2).LogNormalPrior("noise", 1, 2).Optimise().Fit(ctx); !testkit.IsArgument(err, "Regress") {
 		t.Errorf("zero Process: %v", err)
+	}
+}
+
+// A hyperparameter with equal bounds has their value, to the bit, and the others are those of an
+// ascent without it: by factors, by inducing points and by neighbours.
+func TestHeld(t *testing.T) {
+	base := motorcycle().Kernel(kernels.Scale(45*45, kernels.SquaredExponential(3))).NoiseVariance(300)
+	held := base.Bound("noise", 0.7*300, 0.7*300).Optimise()
+	fixed := base.NoiseVariances(slices.Repeat([]float64{0.7 * 300}, 133)).Optimise()
+	end, want := testkit.FitOf(t, held.Restarts(1, 2)).Optimisation, testkit.FitOf(t, fixed.Restarts(1, 2)).Optimisation
+	if v := end.End().Values; v[2] != 0.7*300 || end.Low[2] != v[2] || end.High[2] != v[2] || len(want.Names) != 2 {
+		t.Fatalf("%v in %v to %v", v, end.Low, end.High)
+	}
+	for i, v := range want.End().Values {
+		testkit.Near(t, want.Names[i], end.End().Values[i], v, 1e-3*v)
+	}
+	testkit.Near(t, "evidence", end.End().Evidence, want.End().Evidence, 1e-4)
+	if !strings.Contains(testkit.FitOf(t, held).Description.String(), "NoiseVariance(210)") {
+		t.Error(testkit.FitOf(t, held).Description)
+	}
+	length := base.Bound("length", 2, 2).Optimise()
+	for name, o := range map[string]*Optimisation{
+		"inducing":   testkit.FitOf(t, length.Inducing(10)).Optimisation,
+		"neighbours": testkit.FitOf(t, length.Neighbours(10)).Optimisation,
+		"all":        testkit.FitOf(t, length.Bound("noise", 300, 300).Bound("Scale.c", 2000, 2000)).Optimisation,
+	} {
+		if v := o.End().Values; v[1] != 2 || name == "all" && !slices.Equal(v, []float64{2000, 2, 300}) || o.End().Slope > flat {
+			t.Errorf("%s: %v, slope %v", name, v, o.End().Slope)
+		}
 	}
 }

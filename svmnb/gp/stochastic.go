@@ -81,8 +81,9 @@ func (t *processTask) optimiseByProbes(ctx context.Context) (*Optimisation, *pro
 	var warm [][]float64
 	a := Ascent{Status: solvers.IterationLimit}
 	x, first, second := make([]float64, len(values)), make([]float64, len(values)), make([]float64, len(values))
+	var intervals []interval
 	for i, v := range values {
-		x[i] = math.Log(v)
+		x[i], intervals = math.Log(v), append(intervals, all[i].interval(v))
 	}
 	for step := 1; ; step++ {
 		grad := make([]float64, len(x))
@@ -103,11 +104,13 @@ func (t *processTask) optimiseByProbes(ctx context.Context) (*Optimisation, *pro
 			return nil, nil, nil, err
 		}
 		warm, solved = sol.X, alone(sol)
-		at := AscentPoint{Values: exponentials(x), Evidence: math.NaN()}
+		at := AscentPoint{Values: exponentials(x, intervals), Evidence: math.NaN()}
 		for i, h := range all {
 			value, slope := h.prior.density(x[i])
 			at.Prior += value
-			grad[i] += slope
+			if grad[i] += slope; intervals[i].half == 0 {
+				grad[i] = 0
+			}
 		}
 		at.Slope = vec.MaxAbs(grad)
 		a.Path = append(a.Path, at)
@@ -123,9 +126,9 @@ func (t *processTask) optimiseByProbes(ctx context.Context) (*Optimisation, *pro
 			first[i] = 0.9*first[i] + 0.1*g
 			second[i] = 0.999*second[i] + 0.001*g*g
 			move := first[i] / (1 - math.Pow(0.9, float64(step))) / (math.Sqrt(second[i]/(1-math.Pow(0.999, float64(step)))) + 1e-8)
-			x[i] = all[i].interval(values[i]).within(x[i] + rate*move)
+			x[i] = intervals[i].within(x[i] + rate*move)
 		}
-		if learned, err = t.with(exponentials(x)); err != nil {
+		if learned, err = t.with(exponentials(x, intervals)); err != nil {
 			return nil, nil, nil, err
 		}
 		debug.FreeOSMemory() // the matrix of the step before, of which the next step measures the room
