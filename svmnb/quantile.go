@@ -21,6 +21,14 @@ func (r Regressor) Quantile(tau float64) Regressor {
 	return r
 }
 
+// quantile returns τ, or 0 for other losses.
+func (t *regression) quantile() float64 {
+	if t.loss == pinballLoss {
+		return t.tau
+	}
+	return 0
+}
+
 // sided counts the training points below f, on it and above it, by their multipliers. F of the
 // points on f is right within the tolerance of the solver.
 func (f *RegressionFit) sided() (below, on, above int) {

@@ -29,6 +29,10 @@ type RegressionEvaluation struct {
 	Target    string    // name of the values; may be empty
 	Truth     []float64 // n true values
 	Predicted []float64 // n predictions
+
+	// Quantile is the τ of a quantile regression, in (0, 1): predictions that a share τ of the true
+	// values should lie below. It is 0 for predictions of the values themselves.
+	Quantile float64
 }
 
 // Evaluate compares the predictions for ds with its targets. It returns the errors of
@@ -48,7 +52,7 @@ func (f *RegressionFit) Evaluate(ds *datasets.Dataset) (_ *RegressionEvaluation,
 	if err != nil {
 		return nil, err
 	}
-	return &RegressionEvaluation{Of: f.task.words() + " · " + ds.Name, Target: ds.Target, Truth: ds.Y, Predicted: values}, nil
+	return &RegressionEvaluation{Of: f.task.words() + " · " + ds.Name, Target: ds.Target, Truth: ds.Y, Predicted: values, Quantile: f.task.quantile()}, nil
 }
 
 // valued is what the figures of predicted values can draw: a RegressionEvaluation, or a fit,
@@ -62,11 +66,12 @@ func (e *RegressionEvaluation) valuation() (*RegressionEvaluation, error) { retu
 func (f *RegressionFit) valuation() (*RegressionEvaluation, error) {
 	t := f.task
 	rows, values := f.glance()
-	return &RegressionEvaluation{Of: t.words() + " · training points" + glanced(rows, t.data.N()), Target: t.data.Target, Truth: pick(t.data.Y, rows), Predicted: values}, nil
+	return &RegressionEvaluation{Of: t.words() + " · training points" + glanced(rows, t.data.N()), Target: t.data.Target, Truth: pick(t.data.Y, rows), Predicted: values, Quantile: t.quantile()}, nil
 }
 
 // Markdown returns the RMSE, the mean and the largest absolute error, in units of the
-// targets, and R². Up to 2000 points it adds 95 % intervals by bootstrap (percentiles of 500
+// targets, and R². For a quantile it returns the mean pinball loss, in units of the targets, and the
+// share of the true values below the predictions, in [0, 1]. Up to 2000 points it adds 95 % intervals by bootstrap (percentiles of 500
 // samples, seed 0).
 func (e *RegressionEvaluation) Markdown() string {
 	if e == nil {
@@ -89,11 +94,29 @@ func (e *RegressionEvaluation) Markdown() string {
 		}
 		s.Row(name, "%s", say.Markup(text))
 	}
+	if e.Quantile != 0 {
+		row("**pinball loss**", true, func(truth, predicted []float64) (float64, error) {
+			return metrics.Pinball(truth, predicted, e.Quantile)
+		})
+		row(fmt.Sprintf("share below the prediction, for %s", say.Number(e.Quantile)), true, below)
+		return s.String()
+	}
 	row("**RMSE**", true, metrics.RMSE)
 	row("mean absolute error", true, metrics.MAE)
 	row("largest error", false, metrics.MaxError)
 	row("R², share of the variance explained", true, metrics.R2)
 	return s.String()
+}
+
+// below returns the share of the values that are less than their predictions.
+func below(truth, predicted []float64) (float64, error) {
+	n := 0
+	for i, y := range truth {
+		if y < predicted[i] {
+			n++
+		}
+	}
+	return float64(n) / float64(len(truth)), nil
 }
 
 // Show displays the given figures of the evaluation. Without figures it displays the summary
@@ -117,7 +140,7 @@ func drawValues(of valued, draw func(figure.ResidualsData) (*figure.Chart, error
 	if err != nil {
 		return nil, err
 	}
-	d := figure.ResidualsData{Problem: e.Of, Target: e.Target, Truth: e.Truth, Predicted: e.Predicted, R2: math.NaN()}
+	d := figure.ResidualsData{Problem: e.Of, Target: e.Target, Truth: e.Truth, Predicted: e.Predicted, R2: math.NaN(), Quantile: e.Quantile}
 	if r2, err := metrics.R2(e.Truth, e.Predicted); err == nil {
 		d.R2 = r2
 	}

@@ -2,12 +2,15 @@ package svmnb
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/display"
+	"github.com/svmnb/svmnb/svmnb/internal/say"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
 
@@ -58,6 +61,34 @@ func TestRegressionEvaluation(t *testing.T) {
 		}
 		if !strings.Contains(got, c.words) {
 			t.Errorf("%v of %T: %q, want %q in it", c.figure, c.of, got, c.words)
+		}
+	}
+	// Of a quantile, the loss that was minimised comes first, and no measure of a mean.
+	high := testkit.FitOf(t, Regress(datasets.Sinc(60, 0.1, 1)).Kernel(kernels.RBF(0.3)).C(10).Quantile(0.9))
+	q, err := high.Evaluate(test)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values, _ = high.Predict(test)
+	loss, share := 0.0, 0
+	for i, v := range values {
+		r := test.Y[i] - v
+		if loss += max(0.9*r, -0.1*r) / 80; r < 0 {
+			share++
+		}
+	}
+	text := q.Markdown()
+	testkit.Says(t, "the summary of a quantile", text, fmt.Sprintf("| **pinball loss** | %s", say.Signed(loss, 4)), fmt.Sprintf("| share below the prediction, for 0.9 | %s", say.Signed(float64(share)/80, 4)))
+	if strings.Contains(text, "RMSE") || strings.Contains(text, "R²") {
+		t.Errorf("the summary of a quantile has measures of a mean:\n%s", text)
+	}
+	for _, draw := range []display.Figure{Residuals, Predictions} {
+		chart, err := draw.Of(q)
+		if want := fmt.Sprintf("%g %% of 80 points lie below the 90 %% quantile", 100*float64(share)/80); err != nil || !strings.HasPrefix(chart.Title.Title, want) {
+			t.Errorf("%v: %q, want %q; %v", draw, chart.Title.Title, want, err)
+		}
+		if chart, err := draw.Of(high); err != nil || !strings.Contains(chart.Title.Title, "the 90 % quantile") {
+			t.Errorf("%v of the training points: %v", draw, err)
 		}
 	}
 	wide := datasets.New([][]float64{{1, 2}}, []float64{1})

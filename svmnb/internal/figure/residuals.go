@@ -19,6 +19,20 @@ type ResidualsData struct {
 	Truth     []float64 // n values
 	Predicted []float64 // n predictions
 	R2        float64   // share of the variance of the values that the predictions explain; NaN if unknown
+	Quantile  float64   // the share of the values that should lie below the predictions, in (0, 1); 0 for predictions of the values
+}
+
+// share says of predictions of a quantile how many values lie below them.
+func (d *ResidualsData) share() string {
+	below, loss, n := 0, 0.0, len(d.Truth)
+	for i, y := range d.Truth {
+		r := y - d.Predicted[i]
+		if r < 0 {
+			below++
+		}
+		loss += max(d.Quantile*r, (d.Quantile-1)*r) / float64(n)
+	}
+	return fmt.Sprintf("%s %% of %s lie below the %s %% quantile; the pinball loss is %s", numberTo(100*float64(below)/float64(n), 3), count(n, "point", "points"), numberTo(100*d.Quantile, 3), numberTo(loss, 3))
 }
 
 // residualGroups is the largest number of groups of which Residuals draws the mean.
@@ -44,12 +58,14 @@ func Residuals(d ResidualsData) (*Chart, error) {
 	below, above := extent(residual, []float64{0})
 	below, above = widen(below, above, 0.06)
 	groups := min(residualGroups, n/5)
-	if groups < 2 {
+	if groups < 2 || d.Quantile != 0 { // the mean says nothing of a quantile
 		groups = 0
 	}
 	means, whiskers, away := d.means(residual, groups)
 	title := fmt.Sprintf("Residuals of %s have the mean %s and the standard deviation %s", count(n, "point", "points"), numberTo(mean, 3), numberTo(math.Sqrt(square), 3))
 	switch {
+	case d.Quantile != 0:
+		title = d.share()
 	case groups > 0 && away == 0:
 		title = fmt.Sprintf("The 95 %% intervals of all %d mean residuals contain 0; the standard deviation is %s", groups, numberTo(math.Sqrt(square), 3))
 	case groups > 0:
@@ -119,7 +135,10 @@ func Predictions(d ResidualsData) (*Chart, error) {
 	low, high := extent(d.Truth, d.Predicted)
 	low, high = widen(low, high, 0.04)
 	title := fmt.Sprintf("Predictions of %s have the RMSE %s", count(n, "point", "points"), numberTo(math.Sqrt(square), 3))
-	if finite(d.R2) {
+	switch {
+	case d.Quantile != 0:
+		title = d.share()
+	case finite(d.R2):
 		title += fmt.Sprintf("; they explain %s %% of the variance", numberTo(100*d.R2, 3))
 	}
 	p, points, about := d.plot("predictions", "Predictions over true values.", title, residual, d.Truth, d.Predicted, low, high, low, high)
