@@ -50,7 +50,7 @@ func (g *Gram) Among(dst []float32, idx []int, was []float32, of []int) {
 		b.into, b.missing = append(b.into, dst[int(k)*q:][:q]), append(b.missing, idx[k])
 	}
 	g.evaluations += int64(len(b.fresh)) * int64(q)
-	b.quick.among(g, b.into, b.missing, idx)
+	b.quick.among(g, dst, b.into, b.missing, idx)
 	b.copyKept(dst, q, was, len(of))
 	for k, i := range idx {
 		dst[k*q+k] = float32(g.diag[i])

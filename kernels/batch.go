@@ -571,6 +571,29 @@ func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 	})
 }
 
+// square sets dst[k·n+j] to the kernel value of point k of the feed with point j of the packed
+// strips, of n points each. It reports false if there is no loop for this that need not store dot
+// products. With as many features as copies of values are for, values must be symmetric, so rows
+// computes them.
+func (p *product[T]) square(dst []T, n int, points feed[T]) bool {
+	if !p.fuse || n == 0 || len(p.f.spaces) != 1 || len(p.f.spaces[0].cols) >= dearFeatures {
+		return false
+	}
+	p.lay(n, points)
+	if !p.weigh(make([]float64, n)) || !p.weighted[0].HasValues() {
+		return false
+	}
+	count := (n + leftStrip - 1) / leftStrip
+	p.each(count*len(p.right), func(d *scratch[T], task int) {
+		s, at := task%count, task/count
+		c := &p.right[at]
+		d.heights = p.weighted[0].Heights(d.heights[:0], c.norm[0][:c.n])
+		into := simd.Matrix[T]{Data: dst[s*leftStrip*n+at*rightStrip:], Rows: p.left[s].n, Cols: c.n, Stride: n}
+		p.weighted[s].Values(into, &c.panels[0], d.heights)
+	})
+	return true
+}
+
 // sum adds Σ_k coef[k]·K(x_r, z_k) to dst[r]. The points x_r are those of the feed on, and z_k
 // those of the feed points.
 func (p *product[T]) sum(dst []float64, on, points feed[T], coef []float64) {

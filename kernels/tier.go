@@ -18,8 +18,9 @@ type tier interface {
 	// rows sets into[k] to the values of the point idx[k] with all points. layOut must be
 	// called first.
 	rows(g *Gram, into [][]float32, idx []int)
-	// among sets into[k] to the values of the point left[k] with the points right.
-	among(g *Gram, into [][]float32, left, right []int)
+	// among sets into[k] to the values of the point left[k] with the points right. If left has all
+	// points of right, the slices of into are the rows of the matrix dst.
+	among(g *Gram, dst []float32, into [][]float32, left, right []int)
 	// sum adds Σ_k coef[k]·K(x_i, x_idx[k]) to dst[r] for i = on[r].
 	sum(g *Gram, dst []float64, on, idx []int, coef []float64)
 	// mutual adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r], where i = a[r] and j = b[k], and Σ_r
@@ -77,10 +78,14 @@ func (t *tierOf[T]) rows(g *Gram, into [][]float32, idx []int) {
 	t.all.rows(into, t.feed(g, idx, &t.left))
 }
 
-func (t *tierOf[T]) among(g *Gram, into [][]float32, left, right []int) {
+func (t *tierOf[T]) among(g *Gram, dst []float32, into [][]float32, left, right []int) {
 	t.ready(g)
 	t.some.pack(len(right), t.feed(g, right, &t.right))
-	t.some.rows(into, t.feed(g, left, &t.left))
+	points := t.feed(g, left, &t.left)
+	if c, ok := any(dst).([]T); ok && len(left) == len(right) && t.some.square(c, len(left), points) {
+		return
+	}
+	t.some.rows(into, points)
 }
 
 func (t *tierOf[T]) sum(g *Gram, dst []float64, on, idx []int, coef []float64) {

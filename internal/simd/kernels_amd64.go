@@ -116,6 +116,9 @@ func gaussianF32AVX512(dst *float32, b *float32, n int, a float32, gamma float32
 func gaussianSumsF32AVX512(k int, a *float32, b *float32, count int, left *float32, right *float32, weight *float32, scale float64, sums *float64)
 
 //go:noescape
+func gaussianValuesF32AVX512(k int, a *float32, b *float32, count int, left *float32, right *float32, c *float32, ldc int)
+
+//go:noescape
 func dotF32AVX512(x *float32, y *float64, n int) float64
 
 //go:noescape

@@ -12,7 +12,7 @@ import (
 // define what these compute.
 func portable[T Float]() *table[T] {
 	return &table[T]{
-		portableRows, portableColumns, 0, tilePortable[T], tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], nil, nil, dotPortable[T],
+		portableRows, portableColumns, 0, tilePortable[T], tilePortable[T], dividePortable[T], lessRowsPortable[T], lessDotsPortable[T], row1Portable[T], row4Portable[T], expPortable[T], gaussianPortable[T], nil, nil, nil, dotPortable[T],
 		axpyPortable[T], axpy4Portable[T], [2]sparseLoop[T]{sparsePortable[T], sparseHalfPortable[T]}, nil, smoUpdatePortable[T], smoLanes, smoSecondPortable[T], new(sync.Pool), new(sync.Pool),
 	}
 }

@@ -57,24 +57,25 @@ type table[T Float] struct {
 	rows, columns int // of a tile
 	lanes         int // rows of a strip to transpose; 0 if there is no such loop
 
-	tile         func(k int, a, b, c *T, ldc int, to uint8, ahead int)
-	cross        func(k int, a, b, c *T, ldc int, to uint8, ahead int)
-	divide       func(l, c *T)
-	lessRows     func(k int, b *T, x, y *float64)
-	lessDots     func(k int, b *T, x, y *float64)
-	row1, row4   func(k int, a, b *T, stride int, c *T, to uint8)
-	exp          func(dst, x *T, n int, scale T)
-	gaussian     func(dst, b *T, n int, a, gamma T)
-	gaussianSums func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums *float64) // see Gaussians; nil if there is no such loop
-	gaussianBoth func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums, other, rows *float64)
-	dot          func(x *T, y *float64, n int) float64
-	axpy         func(c float64, x *T, y *float64, n int)
-	axpy4        func(c *float64, rows *[]T, from int, y *float64, n int)
-	sparse       [2]sparseLoop[T] // for all lanes, and for half of them
-	transpose    func(dst *T, to int, src *T, from, blocks int)
-	smoUpdate    func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
-	smoLanes     int // number of sequences in a call of smoSecond
-	smoSecond    func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
+	tile           func(k int, a, b, c *T, ldc int, to uint8, ahead int)
+	cross          func(k int, a, b, c *T, ldc int, to uint8, ahead int)
+	divide         func(l, c *T)
+	lessRows       func(k int, b *T, x, y *float64)
+	lessDots       func(k int, b *T, x, y *float64)
+	row1, row4     func(k int, a, b *T, stride int, c *T, to uint8)
+	exp            func(dst, x *T, n int, scale T)
+	gaussian       func(dst, b *T, n int, a, gamma T)
+	gaussianSums   func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums *float64) // see Gaussians; nil if there is no such loop
+	gaussianBoth   func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums, other, rows *float64)
+	gaussianValues func(k int, a, b *T, count int, left, right, c *T, ldc int)
+	dot            func(x *T, y *float64, n int) float64
+	axpy           func(c float64, x *T, y *float64, n int)
+	axpy4          func(c *float64, rows *[]T, from int, y *float64, n int)
+	sparse         [2]sparseLoop[T] // for all lanes, and for half of them
+	transpose      func(dst *T, to int, src *T, from, blocks int)
+	smoUpdate      func(f *float64, ki, kj *T, up, low *float64, n int, t float64) (i int, most, least float64)
+	smoLanes       int // number of sequences in a call of smoSecond
+	smoSecond      func(f, low *float64, ki *T, diag *float64, n int, fi, kii, tau float64) (j int, gain float64)
 
 	scratch *sync.Pool // of *[]T
 	jobs    *sync.Pool // of *job[T]

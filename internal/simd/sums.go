@@ -98,6 +98,45 @@ func (g *Gaussians[T]) AddBoth(sums, rows []float64, b *Panels[T], heights []T, 
 	}
 }
 
+// HasValues reports whether there is a loop for Values.
+func (g *Gaussians[T]) HasValues() bool { return g.t.gaussianValues != nil }
+
+// Values sets entry (r, j) of c to exp(−γ‖x_r − z_j‖²) for the columns z_j of b. The weights do not
+// matter. The value of (x, z) may differ from that of (z, x) by rounding.
+func (g *Gaussians[T]) Values(c Matrix[T], b *Panels[T], heights []T) {
+	c.check("kernel values")
+	depth, columns := b.Dims()
+	heights = heights[:columns]
+	if depth != g.points.depth || b.t != g.t || c.transposed || c.Rows != g.points.rows || c.Cols != columns {
+		panic("simd: the points, the panels and the values differ in their features, levels or numbers")
+	}
+	height, width := g.t.rows, g.t.columns
+	whole := c.Rows / height
+	set := func(from, count, at int, heights, c *T, stride int) {
+		g.t.gaussianValues(depth, &g.points.data[from*height*depth], unsafe.SliceData(b.at(0, depth, at/width)), count, &g.heights[from*height], heights, c, stride)
+	}
+	var edge struct {
+		heights [48]T
+		c       [8 * 48]T
+	}
+	for at := 0; at < columns; at += width {
+		n, from, h := min(width, columns-at), 0, &heights[at]
+		if n == width && whole > 0 {
+			set(0, whole, at, h, &c.Data[at], c.Stride)
+			from = whole
+		} else if n < width {
+			copy(edge.heights[:], heights[at:])
+			h = &edge.heights[0]
+		}
+		for ; from*height < c.Rows; from++ {
+			set(from, 1, at, h, &edge.c[0], width)
+			for r := from * height; r < min((from+1)*height, c.Rows); r++ {
+				copy(c.Data[r*c.Stride+at:][:n], edge.c[(r-from*height)*width:])
+			}
+		}
+	}
+}
+
 // each calls add for each panel of b, with what belongs to its columns. other may be nil.
 func (g *Gaussians[T]) each(sums []float64, b *Panels[T], heights []T, other []float64, add func(b, heights *T, sums, other *float64)) {
 	depth, columns := b.Dims()

@@ -3,6 +3,7 @@ package simd
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -82,6 +83,27 @@ func testGaussians[T Float](t *testing.T) {
 				clear(sums)
 				g.AddTo(sums, &b, heights)
 				check("sum", sums, wantSums, offSums, 0x1p-1066)
+				if g.HasValues() {
+					c := guarded[T](t, size.rows*(size.columns+3)-3, false)
+					g.Values(Matrix[T]{Data: c, Rows: size.rows, Cols: size.columns, Stride: size.columns + 3}, &b, heights)
+					for r := range size.rows {
+						for j := range size.columns {
+							square := 0.0
+							for k, v := range x.Data[r*size.depth:][:size.depth] {
+								d := float64(v) - float64(z.Data[j*size.depth+k])
+								square += d * d
+							}
+							want := math.Exp(-gamma * square)
+							off := 1.01*want*math.Expm1(15*u+float64(size.depth+8)*u*gamma*(left[r]+right[j])) + least
+							if got := float64(c[r*(size.columns+3)+j]); !(math.Abs(got-want) <= off) {
+								t.Fatalf("%v, γ = %v: value %d, %d is %v, want %v within %g", size, gamma, r, j, got, want, off)
+							}
+						}
+						if gap := c[min(len(c), r*(size.columns+3)+size.columns):min(len(c), (r+1)*(size.columns+3))]; slices.ContainsFunc(gap, func(v T) bool { return v != 0 }) {
+							t.Fatalf("%v: row %d is too long", size, r)
+						}
+					}
+				}
 				if !g.Both() {
 					continue
 				}

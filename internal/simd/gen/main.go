@@ -26,10 +26,13 @@ func main() {
 			m.exp()
 			m.gaussian()
 			if m.wide {
-				m.gaussianSums("gaussianSums", false)
+				m.gaussians("gaussianSums", toSums)
+			}
+			if m.wide && m.single {
+				m.gaussians("gaussianValues", toC)
 			}
 			if m.wide && !m.single {
-				m.gaussianSums("gaussianBoth", true)
+				m.gaussians("gaussianBoth", toBoth)
 			}
 			m.dot()
 			m.axpy()

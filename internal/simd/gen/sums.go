@@ -8,29 +8,43 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// gaussianSums: sums[j] += scale·Σ_i weight[i]·2^(t_ij/steps) in float64, with the exponents
-// t_ij = left[i] + right[j] + (AᵀB)_ij, for the columns j of one panel b and the rows i of count
-// panels of A. The terms of one panel of A are summed in T first. If both is set, it also adds
-// other[j]·2^(t_ij/steps), as float64, to lane j mod 8 of row i of rows.
+// use says what happens to the values 2^(t_ij/steps) of gaussians.
+type use int
+
+const (
+	toSums use = iota // sums[j] += scale·Σ_i weight[i]·value, where the terms of a panel of A are summed in T first
+	toBoth            // as toSums, and lane j mod 8 of row i of rows += other[j]·value, in float64
+	toC               // C_ij = value, where C has the row stride ldc
+)
+
+// gaussians computes 2^(t_ij/steps), with t_ij = left[i] + right[j] + (AᵀB)_ij, for the columns j of
+// one panel b and the rows i of count panels of A.
 //
 // A tile stays in registers until it is added, where tile, gaussian and axpy would write and
 // read it again. Only AVX-512 has enough registers. NaN is not kept.
-func (m machine) gaussianSums(name string, both bool) {
-	signature := "func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums *float64)"
-	if both {
-		signature = "func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums, other, rows *float64)"
-	}
-	m.text(name, signature)
+func (m machine) gaussians(name string, what use) {
+	m.text(name, [...]string{
+		toSums: "func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums *float64)",
+		toBoth: "func(k int, a, b *T, count int, left, right, weight *T, scale float64, sums, other, rows *float64)",
+		toC:    "func(k int, a, b *T, count int, left, right, c *T, ldc int)",
+	}[what])
 	height := m.tileRows()
-	k, a, b, count, left, right, weight := param("k"), param("a"), param("b"), param("count"), param("left"), param("right"), param("weight")
-	sums := param("sums")
-	var other, rows reg.GPVirtual
-	if both {
-		other, rows = param("other"), param("rows")
+	k, a, b, count, left, right := param("k"), param("a"), param("b"), param("count"), param("left"), param("right")
+	var weight, sums, other, rows, c, ldc reg.GPVirtual
+	var scale Mem
+	if what == toC {
+		c, ldc = param("c"), param("ldc")
+		SHLQ(U8(log2(m.bytes())), ldc)
+	} else {
+		weight, sums = param("weight"), param("sums")
+		at, err := Param("scale").Resolve()
+		if err != nil {
+			panic(err)
+		}
+		scale = at.Addr
 	}
-	scale, err := Param("scale").Resolve()
-	if err != nil {
-		panic(err)
+	if what == toBoth {
+		other, rows = param("other"), param("rows")
 	}
 	e := m.stepped()
 	at, steps := GP64(), GP64()
@@ -79,7 +93,11 @@ func (m machine) gaussianSums(name string, both bool) {
 			m.of(VADDPS_BCST, VADDPD_BCST)(Mem{Base: left, Disp: i * m.bytes()}, t, t)
 			m.add()(t, sum[i][j], t)
 			v := e.of(t)
-			if both {
+			if what == toC {
+				m.store(v, Mem{Base: c, Disp: j * m.width()}, nil)
+				continue
+			}
+			if what == toBoth {
 				row := m.load(Mem{Base: rows, Disp: i * m.width()}, nil)
 				m.fma()(Mem{Base: other, Disp: j * m.width()}, v, row)
 				m.store(row, Mem{Base: rows, Disp: i * m.width()}, nil)
@@ -92,11 +110,29 @@ func (m machine) gaussianSums(name string, both bool) {
 				m.of(VFMADD231PS_BCST, VFMADD231PD_BCST)(w, v, part[j])
 			}
 		}
+		if what == toC {
+			ADDQ(ldc, c)
+		}
 	}
+	if what != toC {
+		m.addParts(part[:], scale, sums)
+		advance(height*m.bytes(), weight)
+	}
+	if what == toBoth {
+		advance(height*m.width(), rows)
+	}
+	advance(height*m.bytes(), left)
+	DECQ(count)
+	JNE(LabelRef("panel"))
+	end()
+}
+
+// addParts adds scale times the sums of some terms, one for each column of a panel, to sums.
+func (m machine) addParts(part []reg.VecVirtual, scale Mem, sums reg.GPVirtual) {
 	d := m.double()
 	add := func(part reg.VecVirtual, to Mem) {
 		s := d.load(to, nil)
-		VFMADD231PD_BCST(scale.Addr, part, s)
+		VFMADD231PD_BCST(scale, part, s)
 		d.store(s, to, nil)
 	}
 	for j := range across {
@@ -111,13 +147,6 @@ func (m machine) gaussianSums(name string, both bool) {
 		VCVTPS2PD(top, high)
 		add(high, Mem{Base: sums, Disp: (2*j + 1) * d.width()})
 	}
-	advance(height*m.bytes(), left, weight)
-	if both {
-		advance(height*m.width(), rows)
-	}
-	DECQ(count)
-	JNE(LabelRef("panel"))
-	end()
 }
 
 // stepped computes 2^(t/steps), where steps is the number of elements of two registers: t = k +
