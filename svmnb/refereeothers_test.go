@@ -72,10 +72,14 @@ func TestRefereeOfRegressions(t *testing.T) {
 	for trial := range problems(2) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 81))
 		data := datasets.Sinc(120, 0.2, uint64(trial))
-		for i := range 15 { // equal points with other targets
-			data.X[i+20] = data.X[i+50]
-		}
 		unit := math.Pow(10, 2*rng.Float64()-1)
+		near := 1e-3 * unit
+		if trial%2 == 1 { // equal points with other targets, whose coefficients a file does not tell apart
+			for i := range 15 {
+				data.X[i+20] = data.X[i+50]
+			}
+			near = 0.06 * unit
+		}
 		for i := range data.Y {
 			data.Y[i] *= unit
 		}
@@ -94,10 +98,10 @@ func TestRefereeOfRegressions(t *testing.T) {
 					// The bias of the fit is not quite that of its primal, equal points share
 					// their coefficients better than the fit does, and a multiple of α may be better.
 					c, first := rough.Certificate, r.Verdicts[0]
-					if v.Primal < c.Primal*(1-1e-4) || v.Primal > c.Primal*1.02 || v.Dual < c.Dual-1e-4*c.Primal || v.Violation > c.MaxKKT+0.02*unit {
+					if v.Primal < c.Primal*(1-1e-4) || v.Primal > c.Primal*1.02 || v.Dual < c.Dual-1e-4*c.Primal || v.Violation > c.MaxKKT+max(near, 0.02*unit) {
 						t.Errorf("%v, %s: %+v, the certificate is %+v", problem, v.Name, v, c)
 					}
-					if math.Abs(v.Primal-first.Primal) > 1e-4*c.Primal || math.Abs(v.Dual-first.Dual) > 1e-4*c.Primal || math.Abs(v.Violation-first.Violation) > 1e-3*unit {
+					if math.Abs(v.Primal-first.Primal) > 1e-4*c.Primal || math.Abs(v.Dual-first.Dual) > 1e-4*c.Primal || math.Abs(v.Violation-first.Violation) > near {
 						t.Errorf("%v: %+v, the fit itself %+v", problem, v, first)
 					}
 				}
