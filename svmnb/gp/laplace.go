@@ -63,14 +63,19 @@ func laplace(ctx context.Context, k *matrix, at func(i int, f float64) density) 
 	look(f)
 	height := primal(q.a, f)
 	// When the gap is small, one more step follows, whole: the method converges quadratically, and
-	// P has too few digits to show that the step is better.
+	// P has too few digits to show that the step is better. If ln p is not concave, a minimum may be
+	// nearly flat, where the last step is worth less, so it starts from a smaller gap.
 	small := false
+	negligible := smallGap
 	for q.Status = solvers.IterationLimit; q.Iterations < newtonSteps; q.Iterations++ {
+		if !concave {
+			negligible = smallGap / 1000
+		}
 		apart := make([]float64, n)
 		for i, a := range q.a {
 			apart[i] = a - q.g[i]
 		}
-		if q.Gap = max(0, vec.Dot(apart, k.times(apart))/2); q.Gap <= smallGap*(1+math.Abs(height)) {
+		if q.Gap = max(0, vec.Dot(apart, k.times(apart))/2); q.Gap <= negligible*(1+math.Abs(height)) {
 			if small {
 				q.Status = solvers.Converged
 				break
