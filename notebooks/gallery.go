@@ -378,10 +378,12 @@ func galleryCommand(ctx context.Context, s *session, args []string) error {
 	if len(args) > 0 {
 		return errors.New("gallery takes no arguments: it writes docs/gallery.md, the images in docs/gallery and the moving pictures in docs")
 	}
-	dir := filepath.Join(s.root, "docs", "gallery")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+	// The images of before stay until all are drawn.
+	dir, err := os.MkdirTemp(filepath.Join(s.root, "docs"), "gallery-")
+	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(dir)
 	var page strings.Builder
 	page.WriteString(galleryHead)
 	for _, r := range gallery(asItIs) {
@@ -402,7 +404,14 @@ func galleryCommand(ctx context.Context, s *session, args []string) error {
 			fmt.Fprintf(s.stdout, "%s, %d bytes\n", name, len(light))
 		}
 	}
-	return errors.Join(os.WriteFile(filepath.Join(s.root, "docs", "gallery.md"), []byte(page.String()), 0o644), writeMoving(ctx, s.root))
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return err
+	}
+	images := filepath.Join(s.root, "docs", "gallery")
+	if err := os.RemoveAll(images); err != nil {
+		return err
+	}
+	return errors.Join(os.Rename(dir, images), os.WriteFile(filepath.Join(s.root, "docs", "gallery.md"), []byte(page.String()), 0o644), writeMoving(ctx, s.root))
 }
 
 const galleryHead = `# Gallery

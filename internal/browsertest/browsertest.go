@@ -50,15 +50,16 @@ const limit = 3 * time.Minute
 func Open(t testing.TB, target string, o Options) *Page {
 	t.Helper()
 	Hurry(t, 90*time.Second)
+	// The first of these needs half the processor time of a whole browser.
 	program := ""
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome"} {
 		if p, err := exec.LookPath(name); err == nil {
 			program = p
 			break
 		}
 	}
 	if program == "" {
-		t.Skip("no Chromium on PATH: install Debian's package chromium to run the browser tests")
+		t.Skip("no Chromium on PATH: install Debian's package chromium-headless-shell or chromium to run the browser tests")
 	}
 	l := launcher.New().Bin(program).Headless(true).Leakless(false).NoSandbox(true).UserDataDir(t.TempDir()).
 		Set("disable-gpu").Set("no-first-run").Set("disable-background-networking").Set("disable-component-update").

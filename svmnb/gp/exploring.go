@@ -99,6 +99,6 @@ func (f processed) Panel(ctx context.Context, d *figure.MultiplesData) (figure.P
 	for i, sd := range deviations(b.Variance, 0) {
 		p.Lower, p.Upper = append(p.Lower, b.Mean[i]-2*sd), append(p.Upper, b.Mean[i]+2*sd)
 	}
-	p.Note = fmt.Sprintf("log likelihood %.4g", p.Value)
+	p.Note = "log likelihood " + say.Signed(p.Value, 4)
 	return p, true, nil
 }
