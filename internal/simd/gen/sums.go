@@ -86,36 +86,38 @@ func (m machine) gaussians(name string, what use) {
 	JMP(LabelRef("one"))
 
 	Label("values")
-	var part [across]reg.VecVirtual
-	for i := range height {
-		for j := range across {
-			t := m.load(Mem{Base: right, Disp: j * m.width()}, nil)
-			m.of(VADDPS_BCST, VADDPD_BCST)(Mem{Base: left, Disp: i * m.bytes()}, t, t)
-			m.add()(t, sum[i][j], t)
-			v := e.of(t)
-			if what == toC {
-				m.store(v, Mem{Base: c, Disp: j * m.width()}, nil)
-				continue
+	value := func(i, j int) reg.VecVirtual {
+		t := m.load(Mem{Base: right, Disp: j * m.width()}, nil)
+		m.of(VADDPS_BCST, VADDPD_BCST)(Mem{Base: left, Disp: i * m.bytes()}, t, t)
+		m.add()(t, sum[i][j], t)
+		return e.of(t)
+	}
+	if what == toC {
+		for i := range height {
+			for j := range across {
+				m.store(value(i, j), Mem{Base: c, Disp: j * m.width()}, nil)
 			}
-			if what == toBoth {
-				row := m.load(Mem{Base: rows, Disp: i * m.width()}, nil)
-				m.fma()(Mem{Base: other, Disp: j * m.width()}, v, row)
-				m.store(row, Mem{Base: rows, Disp: i * m.width()}, nil)
-			}
-			w := Mem{Base: weight, Disp: i * m.bytes()}
-			if i == 0 {
-				part[j] = m.register()
-				m.of(VMULPS_BCST, VMULPD_BCST)(w, v, part[j])
-			} else {
-				m.of(VFMADD231PS_BCST, VFMADD231PD_BCST)(w, v, part[j])
-			}
-		}
-		if what == toC {
 			ADDQ(ldc, c)
 		}
-	}
-	if what != toC {
-		m.addParts(part[:], scale, sums)
+	} else {
+		for j := range across {
+			part := m.register()
+			for i := range height {
+				v := value(i, j)
+				if what == toBoth {
+					row := m.load(Mem{Base: rows, Disp: i * m.width()}, nil)
+					m.fma()(Mem{Base: other, Disp: j * m.width()}, v, row)
+					m.store(row, Mem{Base: rows, Disp: i * m.width()}, nil)
+				}
+				w := Mem{Base: weight, Disp: i * m.bytes()}
+				if i == 0 {
+					m.of(VMULPS_BCST, VMULPD_BCST)(w, v, part)
+				} else {
+					m.of(VFMADD231PS_BCST, VFMADD231PD_BCST)(w, v, part)
+				}
+			}
+			m.addPart(part, j, scale, sums)
+		}
 		advance(height*m.bytes(), weight)
 	}
 	if what == toBoth {
@@ -127,26 +129,25 @@ func (m machine) gaussians(name string, what use) {
 	end()
 }
 
-// addParts adds scale times the sums of some terms, one for each column of a panel, to sums.
-func (m machine) addParts(part []reg.VecVirtual, scale Mem, sums reg.GPVirtual) {
+// addPart adds scale times the sums of some terms to register j of sums, in float64.
+func (m machine) addPart(part reg.VecVirtual, j int, scale Mem, sums reg.GPVirtual) {
 	d := m.double()
-	add := func(part reg.VecVirtual, to Mem) {
+	add := func(part reg.VecVirtual, at int) {
+		to := Mem{Base: sums, Disp: at * d.width()}
 		s := d.load(to, nil)
 		VFMADD231PD_BCST(scale, part, s)
 		d.store(s, to, nil)
 	}
-	for j := range across {
-		if !m.single {
-			add(part[j], Mem{Base: sums, Disp: j * d.width()})
-			continue
-		}
-		low, top, high := ZMM(), YMM(), ZMM()
-		VEXTRACTF64X4(U8(1), part[j], top)
-		VCVTPS2PD(part[j].AsY(), low)
-		add(low, Mem{Base: sums, Disp: 2 * j * d.width()})
-		VCVTPS2PD(top, high)
-		add(high, Mem{Base: sums, Disp: (2*j + 1) * d.width()})
+	if !m.single {
+		add(part, j)
+		return
 	}
+	low, top, high := ZMM(), YMM(), ZMM()
+	VEXTRACTF64X4(U8(1), part, top)
+	VCVTPS2PD(part.AsY(), low)
+	add(low, 2*j)
+	VCVTPS2PD(top, high)
+	add(high, 2*j+1)
 }
 
 // stepped computes 2^(t/steps), where steps is the number of elements of two registers: t = k +
