@@ -271,6 +271,8 @@ func sets(most int) (list []set) {
 		}
 	}
 	add("iris", datasets.Iris().Pair("versicolor", "virginica"), 1)
+	add("breast cancer", datasets.BreastCancer().Standardised(), 1)
+	add("digits 3 and 5", datasets.Digits().Pair("3", "5"), 10)
 	for k, c := range []float64{0.1, 1, 10, 100} {
 		seed := uint64(k)
 		add(fmt.Sprintf("moons %d", k), datasets.Moons(300+200*k, 0.15+0.05*float64(k), seed), c)
