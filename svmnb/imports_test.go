@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"svmnb/internal/engine/..."},
 	{"svmnb/internal/say", "svmnb/internal/cells", "svmnb/internal/echarts"},
 	{"svmnb/internal/points", "svmnb/internal/figure", "svmnb/static"},
-	{"svmnb/internal/steps", "svmnb/internal/landmarks"},
+	{"svmnb/internal/steps", "svmnb/internal/landmarks", "svmnb/internal/vecchia"},
 	{"svmnb/internal/machines", "svmnb/internal/sheet", "svmnb/transform"},
 	{"svmnb/model", "svmnb/display", "svmnb/living"},
 	{"svmnb/internal/learn", "svmnb/internal/screen", "svmnb/living/build"},

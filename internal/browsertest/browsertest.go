@@ -63,7 +63,7 @@ func Open(t testing.TB, target string, o Options) *Page {
 	}
 	l := launcher.New().Bin(program).Headless(true).Leakless(false).NoSandbox(true).UserDataDir(t.TempDir()).
 		Set("disable-gpu").Set("no-first-run").Set("disable-background-networking").Set("disable-component-update").
-		Set("disable-sync").Set("force-device-scale-factor", "1").Set("hide-scrollbars").Set("disable-dev-shm-usage")
+		Set("disable-sync").Set("font-render-hinting", "none").Set("force-device-scale-factor", "1").Set("hide-scrollbars").Set("disable-dev-shm-usage")
 	if o.Offline {
 		l.Set("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1")
 	}
