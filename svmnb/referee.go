@@ -117,34 +117,36 @@ func (c Classifier) Referee(ctx context.Context, entries ...Entry) (_ *Refereed,
 	if err != nil {
 		return nil, err
 	}
-	var list []*judged
-	proven := false
-	for _, e := range entries {
-		j, err := t.judge(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, j)
-		proven = proven || j.own != nil
-	}
-	if !proven {
-		own := *t
-		own.stop = ownGap
-		fit, err := own.solve(ctx)
-		if err != nil {
-			return nil, err
-		}
-		j, err := t.judge(ctx, Entry{"svmnb", fit})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, j)
-	}
-	e, err := enclosed(list, t.data)
+	list, e, err := examine(entries, t.data, func(e Entry) (*judged, error) { return t.judge(ctx, e) }, func() (model.Modeler, error) { return c.Stop(ownGap).Fit(ctx) })
 	if err != nil {
 		return nil, err
 	}
 	return &Refereed{Description: t.Classifier, Verdicts: t.verdicts(list, e), problem: t.words(), points: t.data.N()}, nil
+}
+
+// examine judges the entries, and the referee's own machine if none of them gives a lower bound.
+func examine(entries []Entry, data *datasets.Dataset, judge func(Entry) (*judged, error), own func() (model.Modeler, error)) (list []*judged, e enclosure, err error) {
+	add := func(e Entry) error {
+		j, err := judge(e)
+		list = append(list, j)
+		return err
+	}
+	for _, entry := range entries {
+		if err := add(entry); err != nil {
+			return nil, e, err
+		}
+	}
+	if !slices.ContainsFunc(list, func(j *judged) bool { return j.own != nil }) {
+		fit, err := own()
+		if err == nil {
+			err = add(Entry{"svmnb", fit})
+		}
+		if err != nil {
+			return nil, e, err
+		}
+	}
+	e, err = enclosed(list, data)
+	return list, e, err
 }
 
 // ownGap is where the referee's own machine stops.

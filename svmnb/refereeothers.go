@@ -9,6 +9,7 @@ import (
 	"github.com/svmnb/svmnb/svmnb/internal/guard"
 	"github.com/svmnb/svmnb/svmnb/internal/machines"
 	"github.com/svmnb/svmnb/svmnb/internal/schemes"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 // Referee says for regressions that somebody trained, with any program, how far each is from the
@@ -30,31 +31,7 @@ func (r Regressor) Referee(ctx context.Context, entries ...Entry) (_ *Refereed, 
 	if t.loss == nuLoss {
 		return nil, arguments.Wrong("Nu", t.nu, "the referee knows no ν; leave Nu out, and give the half-width of the tube that was found by Epsilon")
 	}
-	var list []*judged
-	proven := false
-	for _, e := range entries {
-		j, err := t.judge(ctx, e)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, j)
-		proven = proven || j.own != nil
-	}
-	if !proven {
-		stop := t.stop
-		t.stop = ownGap
-		res, err := t.solve(ctx, t.problem, t, nil)
-		t.stop = stop
-		if err != nil {
-			return nil, err
-		}
-		j, err := t.judge(ctx, Entry{"svmnb", t.fit(res)})
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, j)
-	}
-	e, err := enclosed(list, t.data)
+	list, e, err := examine(entries, t.data, func(e Entry) (*judged, error) { return t.judge(ctx, e) }, func() (model.Modeler, error) { return r.Stop(ownGap).Fit(ctx) })
 	if err != nil {
 		return nil, err
 	}
