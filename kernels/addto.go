@@ -17,7 +17,8 @@ import (
 // in double precision, but up to eight values of a Gaussian kernel may be summed in single
 // precision before. If slack is not nil, AddTo adds to slack[r] a bound of the error of dst[r] by
 // rounding to single precision. For a Gaussian kernel the bound is proven (docs/math.md). For
-// other kernels it assumes that values are within 2⁻¹⁶ of the largest; see [Gram.Largest].
+// other kernels it is not proven: it assumes that the error of each kernel value is at most 2⁻¹⁶
+// times the largest value; see [Gram.Largest].
 //
 // If exact is set, kernel values are computed from the points in double precision, as the
 // residual of a certificate needs them; slack must be nil. If on and idx are also the same

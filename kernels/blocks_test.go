@@ -122,8 +122,8 @@ func TestBlocks(t *testing.T) {
 	})
 }
 
-// Kernels that map their points, and sums with white noise, are read in blocks like the kernels
-// within, from dense and from sparse points.
+// TestMappedInBlocks: blocks of kernels that map their points, and of sums with white noise, have
+// the values of single pairs, for dense and for sparse points.
 func TestMappedInBlocks(t *testing.T) {
 	white := kernels.Scale(0.3, kernels.White())
 	row := func(v ...float64) []float64 { return append(v, make([]float64, 20-len(v))...) }

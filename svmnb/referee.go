@@ -461,10 +461,11 @@ func (t *exactProblem) sided(at []int, coef []float64) []float64 {
 // enclosure is what machines of one problem prove together.
 type enclosure struct {
 	best         float64   // lower bound of the optimum
-	lower, upper []float64 // bounds of f*
+	lower, upper []float64 // bounds of the optimal f at each point
 }
 
-// enclosed returns what machines prove of f* at some points.
+// enclosed combines the bounds that the machines of a list prove: the largest lower bound of the
+// optimum, and at each of the points the narrowest bounds of the optimal f.
 func enclosed(list []*judged, x *datasets.Dataset) (e enclosure, err error) {
 	n := x.N()
 	e.lower, e.upper = make([]float64, n), make([]float64, n)
