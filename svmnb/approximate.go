@@ -41,8 +41,9 @@ type Approximation interface {
 
 // Nystroem approximates the kernel by its values with landmarks z_j, which are training points:
 // the machine is f(x) = Σ_j β_j K(z_j, x) + b, a function of the exact machine's space (Williams
-// and Seeger 2001). It is trained by Newton's method on β (package solvers/streamed), in passes
-// that compute n·m kernel values each, so its memory of about 40 m² bytes does not grow with n.
+// and Seeger 2001). It is trained by Newton's method on β (package solvers/streamed). Kernel values
+// with the landmarks are computed anew in each step, mostly those of the points near the margins, so
+// its memory is about 40 m² + 64 n bytes.
 type Nystroem struct {
 	Landmarks int // m, from 2 to the number of points
 	By        Choice
@@ -377,7 +378,7 @@ func (n Nystroem) check(t *exactProblem) error {
 		return arguments.Wrong("Nystroem", float64(n.By), "By is %d; give Uniform, KMeans, Leverage or Greedy", int(n.By))
 	}
 	m := float64(n.Landmarks)
-	return t.room("Nystroem", 8*m*(5*m+blockRows+float64(t.data.D())), "take fewer landmarks")
+	return t.room("Nystroem", 8*m*(5*m+blockRows+float64(t.data.D()))+64*float64(t.data.N()), "take fewer landmarks")
 }
 
 func (r RandomFeatures) check(t *exactProblem) error {
@@ -385,7 +386,7 @@ func (r RandomFeatures) check(t *exactProblem) error {
 		return err
 	}
 	m := float64(r.Features)
-	return t.room("RandomFeatures", 8*m*(5*m+blockRows+float64(t.data.D())), "take fewer features")
+	return t.room("RandomFeatures", 8*m*(5*m+blockRows+float64(t.data.D()))+64*float64(t.data.N()), "take fewer features")
 }
 
 func (s Subsample) check(t *exactProblem) error {
@@ -558,21 +559,35 @@ func (c *columns) Columns() int { return c.of.Columns() }
 
 // Pass implements streamed.Points.
 func (c *columns) Pass(ctx context.Context, do func(z, y []float64) error) error {
+	return c.Some(ctx, nil, func(_ []int, z, y []float64) error { return do(z, y) })
+}
+
+// Len implements streamed.Indexed.
+func (c *columns) Len() int {
+	if c.rows != nil {
+		return len(c.rows)
+	}
+	return c.t.data.N()
+}
+
+// Some implements streamed.Indexed.
+func (c *columns) Some(ctx context.Context, at []int, do func(at []int, z, y []float64) error) error {
 	y := make([]float64, 0, blockRows)
-	return c.blocks(ctx, func(rows []int, z []float64) error {
+	return c.blocks(ctx, at, func(at, rows []int, z []float64) error {
 		y = y[:0]
 		for _, i := range rows {
 			y = append(y, c.t.y[i])
 		}
-		return do(z, y)
+		return do(at, z, y)
 	})
 }
 
-// blocks calls do with the rows and the columns of all points, some at a time.
-func (c *columns) blocks(ctx context.Context, do func(rows []int, z []float64) error) error {
-	m, n := c.Columns(), c.t.data.N()
-	if c.rows != nil {
-		n = len(c.rows)
+// blocks calls do with the columns of points and their rows in the data, some at a time. The points are those
+// that at names, or all if it is nil; do gets its part of at too.
+func (c *columns) blocks(ctx context.Context, at []int, do func(at, rows []int, z []float64) error) error {
+	m, n := c.Columns(), c.Len()
+	if at != nil {
+		n = len(at)
 	}
 	if c.z == nil {
 		c.z = make([]float64, blockRows*m)
@@ -582,18 +597,26 @@ func (c *columns) blocks(ctx context.Context, do func(rows []int, z []float64) e
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		to := min(from+blockRows, n)
 		rows = rows[:0]
-		for k := from; k < min(from+blockRows, n); k++ {
-			if c.rows != nil {
-				rows = append(rows, c.rows[k])
-			} else {
-				rows = append(rows, k)
+		for i := from; i < to; i++ {
+			k := i
+			if at != nil {
+				k = at[i]
 			}
+			if c.rows != nil {
+				k = c.rows[k]
+			}
+			rows = append(rows, k)
 		}
 		z := c.z[:len(rows)*m]
 		c.of.Values(z, points.Of(c.t.data).Dense(rows))
 		c.values += int64(len(z))
-		if err := do(rows, z); err != nil {
+		var part []int
+		if at != nil {
+			part = at[from:to]
+		}
+		if err := do(part, rows, z); err != nil {
 			return err
 		}
 	}
@@ -625,7 +648,7 @@ func (c *columns) solve(ctx context.Context, metric [][]float64, seed uint64) (*
 		if c.t.both(c.rows) {
 			few, share := *p, float64(n)/float64(size)
 			few.Cost = [2]float64{share * p.Cost[0], share * p.Cost[1]}
-			res, err := streamed.Solve(ctx, &few, streamed.Settings{Gap: 1e-2, MaxPasses: 200, Start: s.Start})
+			res, err := streamed.Solve(ctx, &few, streamed.Settings{Gap: 0.1, MaxPasses: 200, Start: s.Start})
 			if err != nil {
 				return nil, fmt.Errorf("svmnb: %w", err)
 			}
@@ -644,7 +667,7 @@ func (c *columns) solve(ctx context.Context, metric [][]float64, seed uint64) (*
 func (c *columns) multipliers(ctx context.Context, of *streamed.Multipliers) (*approximated, error) {
 	a := &approximated{alpha: make([]float64, len(c.t.problem.S))}
 	m, n := c.Columns(), c.t.data.N()
-	err := c.blocks(ctx, func(rows []int, z []float64) error {
+	err := c.blocks(ctx, nil, func(_, rows []int, z []float64) error {
 		for k, i := range rows {
 			f, u := simd.Dot(z[k*m:(k+1)*m], of.Beta)+of.Bias, i
 			if c.t.real != nil && f > c.t.y[i] {
@@ -680,7 +703,7 @@ func (c *columns) leaves(ctx context.Context, metric [][]float64, at []int, do f
 	m, diag := len(metric), c.t.diag()
 	own := columns{t: c.t, of: c.of, rows: at}
 	list := make([][]float64, 0, blockRows)
-	return own.blocks(ctx, func(rows []int, z []float64) error {
+	return own.blocks(ctx, nil, func(_, rows []int, z []float64) error {
 		list = list[:0]
 		for k := range rows {
 			list = append(list, z[k*m:(k+1)*m])

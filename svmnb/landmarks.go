@@ -107,7 +107,7 @@ func leveraged(ctx context.Context, t *exactProblem, m int, rng *rand.Rand) ([]i
 		rest = make([]float64, n)
 		c := &columns{t: t, of: points.Landmarks{Basis: some.Basis(t.kernel)}}
 		var list [][]float64
-		err = c.blocks(ctx, func(rows []int, z []float64) error {
+		err = c.blocks(ctx, nil, func(_, rows []int, z []float64) error {
 			list = list[:0]
 			for k := range rows {
 				list = append(list, z[k*m:(k+1)*m])

@@ -104,7 +104,7 @@ type Result struct {
 	Errors  int // points of the wrong side of f = 0; 0 for targets
 	Points  int // points of a pass
 	Support int // points with α > 0 in Alpha
-	Passes  int
+	Passes  int // over the points, or with Indexed over them or those near the kink
 	Status  solvers.Status
 	Elapsed time.Duration
 
@@ -176,7 +176,9 @@ func side(y float64) int {
 //
 // A Newton step that does not lower P_r enough is shortened, at the cost of another pass. A
 // start from a sample leaves four or five passes over all points. Each takes O(n m + |J|m²)
-// operations besides making the points. Memory is about 8·5m² bytes beside the points. Sums have
+// operations besides making the points. Memory is about 8·5m² bytes beside the points. With
+// points that are [Indexed], most steps make only the points near the kink and take O(m²) operations
+// for each point that enters or leaves J; this takes 64 bytes more for each point. Sums have
 // the same bits for any number of goroutines.
 //
 // When ctx ends, the result is the best machine so far, with an error that wraps
@@ -214,7 +216,11 @@ func Solve(ctx context.Context, p *Problem, s Settings) (*Result, error) {
 	if s.Width > 0 && !p.smooth() {
 		at.r = s.Width * p.unit() / most
 	}
-	err := n.run(ctx, at, s)
+	run := n.run
+	if points, ok := p.Points.(Indexed); ok {
+		run = newIndexed(n, points).run
+	}
+	err := run(ctx, at, s)
 	n.result.Elapsed = time.Since(n.began)
 	if err != nil {
 		return n.result, fmt.Errorf("solvers: streamed Newton stopped after %d passes: %w", n.result.Passes, err)
@@ -238,15 +244,12 @@ type newton struct {
 	result *Result
 	metric *chol.Panels[float64] // the Cholesky factor of M; nil for the identity
 
-	h       []float64 // memory for the Hessian of the last pass
-	hessian *chol.Panels[float64]
-	pack    simd.Panels[float64]
-	pending []float64 // scaled points of J whose products are not yet in the Hessian
-	held    int
-}
+	curved curvature
+	factor *chol.Panels[float64] // of the Hessian
 
-// together is the number of points of J that one product of matrices takes.
-const together = 768
+	// seen gets y and f of consecutive points in a pass that leaves out the Hessian, if it is not nil.
+	seen func(from int, y, f []float64)
+}
 
 // sums are what one pass computes.
 type sums struct {
@@ -257,9 +260,6 @@ type sums struct {
 	gain         [2]float64 // Σ p α, the same; Σ α unless y are targets
 	square       [2]float64 // Σ rα², the same, if the loss has no kink
 	image        [2][]float64
-	h            []float64 // Σ_J z z'/r, m × m, lower half
-	column       []float64 // Σ_J z/r
-	corner       float64   // Σ_J 1/r
 
 	slopes [len(rungs)]float64 // Σ y_i α_i(t) z̃_i·step at each rung
 	length float64             // t of the step to this machine
@@ -396,22 +396,12 @@ func (n *newton) times(beta []float64) []float64 {
 // pass computes all sums at a machine, and updates the result. The machine is t·step away from
 // the one before, or step is nil.
 func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) (*sums, error) {
-	if n.h == nil {
-		n.h = make([]float64, n.m*n.m)
+	if n.seen == nil {
+		n.curved.clear(n.m)
 	}
-	clear(n.h)
-	s := &sums{h: n.h, column: make([]float64, n.m)}
+	s := &sums{}
 	s.image[0], s.image[1] = make([]float64, n.m), make([]float64, n.m)
-	var r, most [2]float64
-	for k, c := range n.p.Cost {
-		r[k], most[k] = at.r, c
-		switch {
-		case n.p.Squared:
-			r[k], most[k] = 1/c, math.Inf(1)
-		case n.p.Delta > 0:
-			r[k] = n.p.Delta / c
-		}
-	}
+	r, most := n.widths(at.r)
 	var f, df, c []float64
 	var sides []int
 	if s.length = t; step != nil {
@@ -419,7 +409,6 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 	}
 	var rows [2][][]float64
 	var of [2][]float64
-	n.held = 0
 	err := n.p.Points.Pass(ctx, func(z, y []float64) error {
 		count := len(y)
 		if cap(f) < count {
@@ -486,17 +475,17 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 			s.support[k]++
 			rows[k], of[k] = append(rows[k], z[i*n.m:(i+1)*n.m]), append(of[k], a)
 		}
+		for k := range rows {
+			addRows(s.image[k], of[k], rows[k])
+		}
 		s.n += count
-		parts := max(1, min(runtime.GOMAXPROCS(0), n.m/64))
-		parallel.Do(parts, count*n.m, func(part int) {
-			from, to := part*n.m/parts, (part+1)*n.m/parts
-			for k := range rows {
-				simd.AddRows(s.image[k][from:to], of[k], rows[k], from)
-			}
-		})
+		if n.seen != nil {
+			n.seen(s.n-count, y, f)
+			return nil
+		}
 		for i, a := range c {
 			if k := sides[i]; a > 0 && a < most[k] {
-				n.curve(s, z[i*n.m:(i+1)*n.m], r[k])
+				n.curved.add(z[i*n.m:(i+1)*n.m], 1/r[k])
 			}
 		}
 		return nil
@@ -504,52 +493,129 @@ func (n *newton) pass(ctx context.Context, at state, step []float64, t float64) 
 	if err != nil {
 		return nil, err
 	}
-	n.flush(s)
+	if n.seen == nil {
+		n.curved.flush()
+	}
 	if n.p.smooth() {
 		s.smooth = s.loss
 	}
-	s.metric = n.times(at.beta)
-	s.quadratic = simd.Dot(s.metric, at.beta)
+	image := make([]float64, n.m)
+	for j := range image {
+		image[j] = s.image[1][j] - s.image[0][j]
+	}
+	n.slope(s, at.beta, image, s.alpha[1]-s.alpha[0])
+	n.note(s, at, r, most)
+	return s, nil
+}
+
+// widths returns the r of both sides, and their largest α, for the r of a state.
+func (n *newton) widths(of float64) (r, most [2]float64) {
+	for k, c := range n.p.Cost {
+		r[k], most[k] = of, c
+		switch {
+		case n.p.Squared:
+			r[k], most[k] = 1/c, math.Inf(1)
+		case n.p.Delta > 0:
+			r[k] = n.p.Delta / c
+		}
+	}
+	return r, most
+}
+
+// slope computes the gradient of P_r from Σ y α z and Σ y α.
+func (n *newton) slope(s *sums, beta, image []float64, bias float64) {
+	s.metric = n.times(beta)
+	s.quadratic = simd.Dot(s.metric, beta)
 	s.gradient = make([]float64, n.m+1)
 	for j := range s.metric {
-		s.gradient[j] = s.metric[j] - (s.image[1][j] - s.image[0][j])
+		s.gradient[j] = s.metric[j] - image[j]
 	}
-	s.gradient[n.m] = s.alpha[0] - s.alpha[1]
+	s.gradient[n.m] = -bias
 	g := append([]float64(nil), s.gradient[:n.m]...)
 	if n.metric != nil {
 		n.metric.Forward(g)
 	}
 	s.residual = simd.Dot(g, g) / 2
-	n.note(s, at, r, most)
-	return s, nil
 }
 
-// curve adds a point of J to the Hessian.
-func (n *newton) curve(s *sums, z []float64, r float64) {
-	if n.pending == nil {
-		n.pending = make([]float64, together*n.m)
+// addRows adds Σ c[i]·rows[i] to sum.
+func addRows(sum, c []float64, rows [][]float64) {
+	m := len(sum)
+	parts := max(1, min(runtime.GOMAXPROCS(0), m/64))
+	parallel.Do(parts, len(rows)*m, func(part int) {
+		from, to := part*m/parts, (part+1)*m/parts
+		simd.AddRows(sum[from:to], c, rows, from)
+	})
+}
+
+// curvature is the part of the Hessian that the points of J make.
+type curvature struct {
+	h      []float64 // Σ_J w z z', m × m, lower half
+	column []float64 // Σ_J w z
+	corner float64   // Σ_J w
+	unit   float64   // by which all three are to be multiplied
+
+	added, removed batch
+	pack           simd.Panels[float64]
+}
+
+// batch are points √w z whose products are not yet in the Hessian.
+type batch struct {
+	z    []float64
+	held int
+}
+
+// together is the number of points that one product of matrices takes.
+const together = 768
+
+func (c *curvature) clear(m int) {
+	if c.h == nil {
+		c.h, c.column = make([]float64, m*m), make([]float64, m)
 	}
-	weight := 1 / math.Sqrt(r)
-	row := n.pending[n.held*n.m : (n.held+1)*n.m]
+	clear(c.h)
+	clear(c.column)
+	c.corner, c.unit, c.added.held, c.removed.held = 0, 1, 0, 0
+}
+
+// add adds a point of weight w.
+func (c *curvature) add(z []float64, w float64) {
+	c.corner += w
+	c.hold(&c.added, z, math.Sqrt(w), 1)
+}
+
+// remove takes a point of weight w out.
+func (c *curvature) remove(z []float64, w float64) {
+	c.corner -= w
+	c.hold(&c.removed, z, math.Sqrt(w), -1)
+}
+
+func (c *curvature) hold(b *batch, z []float64, root, sign float64) {
+	m := len(z)
+	if b.z == nil {
+		b.z = make([]float64, together*m)
+	}
+	row := b.z[b.held*m : (b.held+1)*m]
 	for j, v := range z {
-		row[j] = weight * v
+		row[j] = root * v
 	}
-	simd.Axpy(weight, row, s.column)
-	s.corner += 1 / r
-	if n.held++; n.held == together {
-		n.flush(s)
+	simd.Axpy(sign*root, row, c.column)
+	if b.held++; b.held == together {
+		c.flush()
 	}
 }
 
-// flush adds the products of the pending points to the Hessian.
-func (n *newton) flush(s *sums) {
-	if n.held == 0 {
-		return
+// flush brings the products of all points into the Hessian.
+func (c *curvature) flush() {
+	m := len(c.column)
+	for _, b := range []*batch{&c.added, &c.removed} {
+		if b.held == 0 {
+			continue
+		}
+		a := simd.Matrix[float64]{Data: b.z[:b.held*m], Rows: b.held, Cols: m, Stride: m}
+		c.pack.Pack(a, 0)
+		simd.Gemm[float64]{Add: b == &c.added, Minus: b == &c.removed, Lower: true}.Do(simd.Matrix[float64]{Data: c.h, Rows: m, Cols: m, Stride: m}, a.T(), &c.pack)
+		b.held = 0
 	}
-	a := simd.Matrix[float64]{Data: n.pending[:n.held*n.m], Rows: n.held, Cols: n.m, Stride: n.m}
-	n.pack.Pack(a, 0)
-	simd.Gemm[float64]{Add: true, Lower: true}.Do(simd.Matrix[float64]{Data: s.h, Rows: n.m, Cols: n.m, Stride: n.m}, a.T(), &n.pack)
-	n.held = 0
 }
 
 // dual returns the multipliers of a pass made feasible, and their D.
@@ -617,40 +683,45 @@ func (n *newton) note(s *sums, at state, r, most [2]float64) {
 
 // direction sets step to the Newton step and returns the square of the Newton decrement.
 func (n *newton) direction(ctx context.Context, s *sums, step []float64) (decrement float64, err error) {
-	if n.hessian == nil {
-		n.hessian = chol.New[float64](n.m + 1)
+	if n.factor == nil {
+		n.factor = chol.New[float64](n.m + 1)
 	}
+	of := &n.curved
 	row, trace := make([]float64, n.m+1), 0.0
 	for i := range n.m {
-		trace += s.h[i*n.m+i]
+		trace += of.unit * of.h[i*n.m+i]
 		if n.p.Metric != nil {
 			trace += n.p.Metric[i][i]
 		} else {
 			trace++
 		}
 	}
-	corner := s.corner
+	corner := of.unit * of.corner
 	if corner == 0 {
 		corner = 1 // P_r is linear in b; a line search shortens the step
 	}
 	// M may be nearly singular, and rounding can then make a pivot negative. A multiple of the
 	// identity shortens the step in the directions in which f hardly changes.
 	for jitter := 0.0; ; jitter = max(10*jitter, 1e-15*trace/float64(n.m)) {
-		n.hessian.Reset(n.m + 1)
+		n.factor.Reset(n.m + 1)
 		for i := range n.m {
-			copy(row, s.h[i*n.m:i*n.m+i+1])
+			for j, v := range of.h[i*n.m : i*n.m+i+1] {
+				row[j] = of.unit * v
+			}
 			if n.p.Metric != nil {
 				simd.Axpy(1, n.p.Metric[i][:i+1], row[:i+1])
 			} else {
 				row[i]++
 			}
 			row[i] += jitter
-			n.hessian.SetRow(i, row[:i+1])
+			n.factor.SetRow(i, row[:i+1])
 		}
-		copy(row, s.column)
+		for j, v := range of.column {
+			row[j] = of.unit * v
+		}
 		row[n.m] = corner * (1 + 1e-12)
-		n.hessian.SetRow(n.m, row)
-		pivot, err := n.hessian.Factor(ctx)
+		n.factor.SetRow(n.m, row)
+		pivot, err := n.factor.Factor(ctx)
 		if err != nil {
 			return 0, context.Cause(ctx)
 		}
@@ -664,8 +735,8 @@ func (n *newton) direction(ctx context.Context, s *sums, step []float64) (decrem
 	for j, g := range s.gradient {
 		step[j] = -g
 	}
-	n.hessian.Forward(step)
-	n.hessian.Backward(step)
+	n.factor.Forward(step)
+	n.factor.Backward(step)
 	for j, v := range step {
 		decrement -= v * s.gradient[j]
 	}

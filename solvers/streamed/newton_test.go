@@ -45,6 +45,31 @@ func (h held) Pass(ctx context.Context, do func(z, y []float64) error) error {
 	return nil
 }
 
+// numbered are held points that can be asked for by their numbers.
+type numbered struct{ held }
+
+func (h numbered) Len() int { return len(h.y) }
+
+func (h numbered) Some(ctx context.Context, rows []int, do func(rows []int, z, y []float64) error) error {
+	part := held{some: h.some, at: h.at}
+	for _, i := range rows {
+		part.z, part.y = append(part.z, h.z[i]), append(part.y, h.y[i])
+	}
+	return part.Pass(ctx, func(z, y []float64) error {
+		now := rows[:len(y)]
+		rows = rows[len(y):]
+		return do(now, z, y)
+	})
+}
+
+// either returns the points in one of the two ways in which they can be given.
+func either(t *rapid.T, h held) Points {
+	if rapid.Bool().Draw(t, "numbered") {
+		return numbered{h}
+	}
+	return h
+}
+
 // overlapping returns two classes of points of d features that overlap.
 func overlapping(seed uint64, n, d int) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -90,7 +115,7 @@ func TestBoundsHoldTheOptimum(t *testing.T) {
 		p := &Problem{Cost: cost, Squared: rapid.Bool().Draw(t, "squared")}
 		var k solvers.Matrix
 		if rapid.Bool().Draw(t, "linear") {
-			p.Points = held{z: x, y: y, some: 7}
+			p.Points = either(t, held{z: x, y: y, some: 7})
 			k, _ = solvers.NewDenseFeatures(x, 0)
 		} else {
 			// All points are landmarks, so Nyström's machine is the exact one.
@@ -102,7 +127,7 @@ func TestBoundsHoldTheOptimum(t *testing.T) {
 			for i := range x {
 				z = append(z, slices.Clone(g.Row(i)))
 			}
-			p.Points, p.Metric, k = held{z: z, y: y, some: 50}, z, g
+			p.Points, p.Metric, k = either(t, held{z: z, y: y, some: 50}), z, g
 		}
 		want := optimum(t, k, y, cost, p.Squared)
 		for _, gap := range []float64{1e-2, 1e-4} {
@@ -195,7 +220,7 @@ func TestBoundsHoldTheOptimumOfTargets(t *testing.T) {
 			z = append(z, slices.Clone(g.Row(i)))
 			z[i][i] += 1e-9
 		}
-		p.Points, p.Metric = held{z: z, y: y, some: 50}, z
+		p.Points, p.Metric = either(t, held{z: z, y: y, some: 50}), z
 		best, err := solvers.Solve(context.Background(), q, solvers.TubeSMO{}, solvers.Settings{Stop: solvers.Gap{Rel: 1e-8}})
 		if err != nil {
 			t.Fatal(err)
@@ -232,22 +257,48 @@ func TestBoundsHoldTheOptimumOfTargets(t *testing.T) {
 // rounding only.
 func TestSameOnAnyNumberOfGoroutines(t *testing.T) {
 	x, y := overlapping(3, 1500, 130)
-	solve := func(some int) *Result {
-		res, err := Solve(context.Background(), &Problem{Points: held{z: x, y: y, some: some}, Cost: [2]float64{1, 1}}, Settings{Gap: 1e-5})
-		if err != nil {
-			t.Fatal(err)
+	for _, by := range []string{"in passes", "by number"} {
+		solve := func(some int) *Result {
+			var points Points = held{z: x, y: y, some: some}
+			if by == "by number" {
+				points = numbered{points.(held)}
+			}
+			res, err := Solve(context.Background(), &Problem{Points: points, Cost: [2]float64{1, 1}}, Settings{Gap: 1e-5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return res
 		}
-		return res
+		a := solve(1000)
+		old := runtime.GOMAXPROCS(1)
+		b := solve(1000)
+		runtime.GOMAXPROCS(old)
+		if !slices.Equal(a.Beta, b.Beta) || a.Dual != b.Dual {
+			t.Errorf("%s: one goroutine finds another machine", by)
+		}
+		if c := solve(64); math.Abs(a.Primal-c.Primal) > 2e-5*a.Primal {
+			t.Errorf("%s: P is %v and %v", by, a.Primal, c.Primal)
+		}
 	}
-	a := solve(1000)
-	old := runtime.GOMAXPROCS(1)
-	b := solve(1000)
-	runtime.GOMAXPROCS(old)
-	if !slices.Equal(a.Beta, b.Beta) || a.Dual != b.Dual {
-		t.Error("one goroutine finds another machine")
+}
+
+// Points that can be asked for by number are made less often: most steps make those near the kink only.
+func TestNumbersSavePoints(t *testing.T) {
+	x, y := overlapping(5, 20_000, 20)
+	made := 0
+	points := held{z: x, y: y, some: 100, at: func() { made += 100 }}
+	solve := func(p Points) int {
+		made = 0
+		res, err := Solve(context.Background(), &Problem{Points: p, Cost: [2]float64{1, 1}}, Settings{Gap: 1e-5})
+		if err != nil || res.Status != solvers.Converged || res.RelGap() > 1e-5 {
+			t.Fatal(res, err)
+		}
+		return made
 	}
-	if c := solve(64); math.Abs(a.Primal-c.Primal) > 2e-5*a.Primal {
-		t.Errorf("P is %v and %v", a.Primal, c.Primal)
+	passes, numbers := solve(points), solve(numbered{points})
+	t.Logf("%d points made in passes, %d by number", passes, numbers)
+	if numbers > passes*2/3 {
+		t.Errorf("%d points made by number, %d in passes", numbers, passes)
 	}
 }
 
@@ -289,6 +340,30 @@ func TestInterrupt(t *testing.T) {
 			t.Fatalf("after %d parts: %v, %+v", after, err, res)
 		}
 		if known := !math.IsInf(res.Primal, 1); known != (res.Passes > 0) || res.Dual < 0 || res.Dual > res.Primal {
+			t.Errorf("after %d parts the bounds are %v … %v", after, res.Dual, res.Primal)
+		}
+	}
+}
+
+// So it does with points by number.
+func TestInterruptByNumber(t *testing.T) {
+	x, y := overlapping(5, 2000, 20)
+	for after := 1; ; after = 1 + after*5/4 {
+		ctx, stop := context.WithCancelCause(context.Background())
+		calls := 0
+		points := numbered{held{z: x, y: y, some: 200, at: func() {
+			if calls++; calls == after {
+				stop(errors.New("enough"))
+			}
+		}}}
+		res, err := Solve(ctx, &Problem{Points: points, Cost: [2]float64{1, 1}}, Settings{Gap: 1e-6})
+		if err == nil && after > 20 {
+			return // it was done before
+		}
+		if err == nil || !strings.Contains(err.Error(), "enough") || res == nil || res.Status != solvers.Interrupted {
+			t.Fatalf("after %d parts: %v, %+v", after, err, res)
+		}
+		if known := !math.IsInf(res.Primal, 1); known != (after > 10) || res.Dual < 0 || res.Dual > res.Primal {
 			t.Errorf("after %d parts the bounds are %v … %v", after, res.Dual, res.Primal)
 		}
 	}
