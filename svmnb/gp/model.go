@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/internal/vec"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
@@ -44,8 +45,8 @@ func (f *Fit) Model() *model.Model {
 }
 
 // PosteriorOf returns mean and variance of f at m points. It takes the model of a [Fit]
-// that a direct method has solved, of a [SparseFit], of a [NeighbourFit], of a [LatentFit] or of a
-// [ClassifierFit] of two classes, or the fit of a pipeline that ends in a process. The
+// that a direct method has solved, of a [SparseFit], of a [NeighbourFit], of an output of a [MultiFit], of a
+// [LatentFit] or of a [ClassifierFit] of two classes, or the fit of a pipeline that ends in a process. The
 // first call computes the Cholesky factor of the n points, in n³/3 operations and 4n²
 // bytes. It returns the errors of the model's Decisions, an *ArgumentError for other
 // models, and the cause of ctx when that ends early.
@@ -75,6 +76,8 @@ func PosteriorOf(ctx context.Context, of model.Modeler, x datasets.Points) (_ *B
 		case *vecchia.Process:
 			return believedNear(ctx, f, rows, m.Inside())
 		case *SparseFit:
+			return f.posterior(ctx, rows)
+		case *oneOutput:
 			return f.posterior(ctx, rows)
 		case *ClassifierFit:
 			return f.Latent(ctx, datasets.Rows(rows))
@@ -251,6 +254,58 @@ func believedNear(ctx context.Context, p *vecchia.Process, x [][]float64, m *mac
 	return believed(mean, variance, noise, m.Terms[0].B, m.Process.Scale), nil
 }
 
+// Model returns what predictions of one output need: the points and coefficients, and after
+// [MultiProcess.Coregionalise] also B and which values were observed. Values of the model equal the means of
+// Posterior up to rounding; [PosteriorOf] computes variances from it.
+//
+// The model is nil for an empty fit, and for a number that is not one of the m outputs.
+func (f *MultiFit) Model(output int) *model.Model {
+	switch {
+	case f.none() || output < 0 || output >= len(f.Names):
+		return nil
+	case f.joint == nil:
+		return f.Of[output].Model()
+	}
+	t := f.task
+	a := &machines.Approximation{Of: machines.OutputsOf, Output: output, Seen: make([][]int, len(f.b))}
+	for o, row := range f.b {
+		a.Square = append(a.Square, row[:o+1])
+	}
+	coef := make([]float64, len(t.y))
+	for r, at := range f.at {
+		a.Seen[at[1]] = append(a.Seen[at[1]], at[0])
+		coef[at[0]] += f.b[output][at[1]] * f.alpha[0][r]
+	}
+	p := &machines.ProcessPart{Noise: []float64{t.noise}, Approximation: a, Scale: &datasets.TargetScaler{Centre: t.offset[output], Width: t.width[output]}}
+	named := &datasets.Dataset{Name: t.data.Name + " · " + f.Names[output], X: t.data.X, Y: t.data.Y, Features: t.data.Features, Target: f.Names[output]}
+	return modelOf(machines.ProcessKind, named, t.kernel, t.data.X, 0, p, coef)
+}
+
+// oneOutput is an output of a model that depends on others.
+type oneOutput struct {
+	joint  *coregional
+	factor *linear.CholeskyFactor
+	points *kernels.Basis
+	of     *machines.Machines
+}
+
+func (p *oneOutput) posterior(ctx context.Context, x [][]float64) (*Belief, error) {
+	o, coef := p.of.Process.Approximation.Output, p.of.Terms[0].Coef
+	mean, variance := make([]float64, len(x)), make([]float64, len(x))
+	var k, cross, half []float64
+	for i, row := range x {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("svmnb: Posterior: %w", context.Cause(ctx))
+		}
+		k = p.points.Row(k, row)
+		cross = p.joint.cross(cross, o, k)
+		half = p.factor.HalfSolve(half, cross)
+		mean[i] = vec.Dot(coef, k)
+		variance[i] = max(0, p.of.Kernel.Eval(row, row)*p.joint.b[o][o]-vec.Dot(half, half))
+	}
+	return believed(mean, variance, p.of.Process.Noise[0], 0, p.of.Process.Scale), nil
+}
+
 // inducing is the name of the approximation of a sparse process in a model.
 const inducing = "inducing points"
 
@@ -405,6 +460,23 @@ func restore(ctx context.Context, m *machines.Machines) (any, error) {
 		return nil, err
 	}
 	points := kernels.Against(m.Kernel, x)
+	if a.Of == machines.OutputsOf {
+		f := &oneOutput{joint: &coregional{k: k, b: several(len(a.Square), len(a.Square))}, points: points, of: m}
+		for o, row := range a.Square {
+			for p, v := range row {
+				f.joint.b[o][p], f.joint.b[p][o] = v, v
+			}
+		}
+		for o, seen := range a.Seen {
+			for _, i := range seen {
+				f.joint.at = append(f.joint.at, [2]int{i, o})
+			}
+		}
+		n := len(f.joint.at)
+		f.joint.row = make([]float64, n)
+		f.factor, err = linear.Cholesky{}.Factor(ctx, &linear.System{K: f.joint, Noise: slices.Repeat(p.Noise, n)})
+		return f, err
+	}
 	q := &gaussian{k: k, root: make([]float64, len(x)), a: coef, sigma: meanLogistic}
 	if m.Kind == machines.ClassProcessKind {
 		f := &ClassifierFit{Classes: m.Classes, task: &classTask{Classifier: Classifier{data: data, kernel: m.Kernel}, classes: m.Classes}, points: points, approximation: q}

@@ -382,7 +382,7 @@ type MultiFit struct {
 	Description MultiProcess
 
 	// Of has the m processes, one for each output, which share one factor. It is nil after
-	// Coregionalise, since the outputs then depend on each other. Each has a Model of its own.
+	// Coregionalise, since the outputs then depend on each other.
 	Of []*Fit
 
 	Names        []string      // of the m outputs
@@ -396,6 +396,7 @@ type MultiFit struct {
 	factor   *linear.CholeskyFactor
 	b        [][]float64
 	at       [][2]int // point and output of each row of the matrix
+	joint    *coregional
 	alpha    [][]float64
 	evidence float64
 }
@@ -423,6 +424,15 @@ func (c *coregional) Diag() []float64 {
 		d[r] = c.k.diag[a[0]] * c.b[a[1]][a[1]]
 	}
 	return d
+}
+
+// cross returns the covariances of the observed values with output o at a point, from those of K.
+func (c *coregional) cross(dst []float64, o int, k []float64) []float64 {
+	dst = slices.Grow(dst[:0], len(c.at))
+	for _, a := range c.at {
+		dst = append(dst, c.b[o][a[1]]*k[a[0]])
+	}
+	return dst
 }
 
 func (c *coregional) Row(r int) []float64 {
@@ -456,7 +466,8 @@ func (t *multiTask) solve(ctx context.Context) (*MultiFit, error) {
 				}
 			}
 		}
-		system = &linear.System{K: &coregional{k, f.b, f.at, make([]float64, len(f.at))}, Noise: slices.Repeat([]float64{t.noise}, len(f.at))}
+		f.joint = &coregional{k, f.b, f.at, make([]float64, len(f.at))}
+		system = &linear.System{K: f.joint, Noise: slices.Repeat([]float64{t.noise}, len(f.at))}
 		f.Coregion = several(m, m)
 		for o := range f.b {
 			for p, v := range f.b[o] {
@@ -598,10 +609,7 @@ func (f *MultiFit) Posterior(ctx context.Context, x datasets.Points) (_ []*Belie
 				}
 				cross = k
 			} else {
-				cross, own = make([]float64, len(f.at)), prior*f.b[o][o]
-				for r, a := range f.at {
-					cross[r] = f.b[o][a[1]] * k[a[0]]
-				}
+				cross, own = f.joint.cross(cross, o, k), prior*f.b[o][o]
 				half = f.factor.HalfSolve(nil, cross)
 			}
 			b.Mean[i] = t.offset[o] + t.width[o]*vec.Dot(cross, alpha)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/svmnb/svmnb/solvers/linear"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
+	"github.com/svmnb/svmnb/svmnb/model"
 )
 
 // outputs returns n points with m outputs that follow one another.
@@ -83,6 +85,49 @@ func TestOutputs(t *testing.T) {
 		testkit.Near(t, "mean far away", b.Mean[2], scaled.task.offset[i], 1e-6)
 		testkit.Near(t, "variance far away", b.Variance[2], scaled.Coregion[i][i], 1e-6)
 	}
+}
+
+// TestOutputModels: models of the outputs predict as the fit does, also after a file, with values missing.
+func TestOutputModels(t *testing.T) {
+	p, y := outputs(15, 3)
+	y[2][0], y[5][1], y[5][2], y[9][2] = math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	at := datasets.Rows{{1}, {3.3}, {20}}
+	for _, of := range []Process{p, p.NormaliseTargets()} {
+		task, err := of.Outputs(y, "a", "b", "c").Coregionalise().prepare()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if task, err = task.with([]float64{1.3, 1, 2, 1.5, 0.8, 2, 1.1, 0.05}); err != nil {
+			t.Fatal(err)
+		}
+		f, err := task.solve(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := must(f.Posterior(ctx, at))
+		for o := range f.Names {
+			m := f.Model(o)
+			path := filepath.Join(t.TempDir(), "output.svmnb")
+			if err := model.Save(path, m); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range []*model.Model{m, must(model.Load(path))} {
+				got, values := must(PosteriorOf(ctx, m, at)), must(m.Values(at))
+				testkit.Near(t, "noise", got.Noise, want[o].Noise, 1e-9)
+				for i := range at {
+					testkit.Near(t, "value", values[i], want[o].Mean[i], 1e-9)
+					testkit.Near(t, "mean", got.Mean[i], want[o].Mean[i], 1e-9)
+					testkit.Near(t, "variance", got.Variance[i], want[o].Variance[i], 1e-9)
+				}
+			}
+		}
+		if f.Model(-1) != nil || f.Model(3) != nil || (*MultiFit)(nil).Model(0) != nil {
+			t.Error("a model of no output")
+		}
+	}
+	p, y = outputs(15, 2)
+	f := several2(t, p.Outputs(y))
+	testkit.Near(t, "independent", must(f.Model(1).Values(at))[1], must(f.Posterior(ctx, at))[1].Mean[1], 1e-9)
 }
 
 // TestCoregion: evidence, means and variances are those of the matrix B ⊗ K written out, with

@@ -308,6 +308,49 @@ func TestNeighbourModels(t *testing.T) {
 	}
 }
 
+// outputs is a model of the second of two outputs, as files have it.
+const outputs = `{"kind":"Gaussian process","kernel":"RBF(1)","features":1,"vectors":[[1],[3],[4]],"machines":[{"coef":[1,-1,2],"bias":0}],"process":{"noise":[0.1],"scale":{"centre":1,"width":3},"approximation":{"of":"several outputs","square":[[1],[0.5,2]],"output":1,"seen":[[0,2],[1,2]]}}}`
+
+// Files of one of several outputs that were changed by hand are refused.
+func TestOutputModelsRefused(t *testing.T) {
+	m, err := model.Read(bytes.NewReader(of("10", outputs)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := m.Values(datasets.Rows{{100}}); err != nil || v[0] != 1 {
+		t.Error(v, err)
+	}
+	b, err := gp.PosteriorOf(t.Context(), m, datasets.Rows{{100}})
+	if err != nil || b.Mean[0] != 1 || b.Variance[0] != 18 || math.Abs(b.Noise-0.9) > 1e-12 { // far away it is 3²·B_11
+		t.Error(b, err)
+	}
+	for _, version := range []string{"1", "7", "9"} {
+		if m, err := model.Read(bytes.NewReader(of(version, outputs))); !errors.As(err, new(*model.Error)) {
+			t.Errorf("version %s: %v, %v", version, m, err)
+		}
+	}
+	for _, e := range [][2]string{
+		{`"output":1`, `"output":2`}, {`"output":1`, `"output":-1`}, {`,"seen":[[0,2],[1,2]]`, ``}, {`[[0,2],[1,2]]`, `[[0,2]]`}, {`[[0,2],[1,2]]`, `[[2,0],[1,2]]`},
+		{`[[0,2],[1,2]]`, `[[0,3],[1,2]]`}, {`[[0,2],[1,2]]`, `[[-1,2],[1,2]]`}, {`[[1],[0.5,2]]`, `[[1],[0.5]]`}, {`[[1],[0.5,2]]`, `[[1],[0.5,-2]]`},
+		{`[[1],[0.5,2]]`, `[[1]]`}, {`"output":1`, `"output":1,"curve":[1,2,3]`}, {`"output":1`, `"output":1,"second":[1,2]`}, {`"noise":[0.1],`, ``},
+		{`[0.1]`, `[0.1,0.2,0.3]`}, {`"of":"several outputs"`, `"of":"inducing points"`}, {`"Gaussian process"`, `"Gaussian process of nearest neighbours"`},
+	} {
+		for _, version := range []string{"7", "10"} {
+			if m, err := model.Read(bytes.NewReader(of(version, strings.Replace(outputs, e[0], e[1], 1)))); !errors.As(err, new(*model.Error)) {
+				t.Errorf("version %s, %s: %v, %v", version, e[1], m, err)
+			}
+		}
+	}
+	// A matrix of covariances that is not one has no factor.
+	m, err = model.Read(bytes.NewReader(of("10", strings.Replace(outputs, `[0.5,2]`, `[50,2]`, 1))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := gp.PosteriorOf(t.Context(), m, datasets.Rows{{1}}); err == nil {
+		t.Error(b)
+	}
+}
+
 // Files of neighbours that were changed by hand are refused.
 func TestNeighbourModelsRefused(t *testing.T) {
 	m, err := model.Read(bytes.NewReader(of("9", near)))

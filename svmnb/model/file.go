@@ -41,9 +41,10 @@ const modelMagic = "svmnb model "
 //   - 7: approximate processes
 //   - 8: kernel principal components, together with any of these
 //   - 9: processes of nearest neighbours, together with any of these
+//   - 10: one of several outputs, together with any of these
 //
 // Save writes the lowest version that can hold the model.
-var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}
+var modelVersions = []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}
 
 // modelJSON is the third line. A new field, or a change of meaning, needs a new version.
 type modelJSON struct {
@@ -159,6 +160,12 @@ func Save(path string, fit Modeler) error {
 			return modelError("svmnb", 0, "%s", wrong)
 		}
 		version = modelVersions[8]
+	}
+	if ofOutputs(m.of.Process) {
+		if wrong := completeProcess(m.of.Process, m); wrong != "" {
+			return modelError("svmnb", 0, "%s", wrong)
+		}
+		version = modelVersions[9]
 	}
 	for _, t := range m.of.Terms {
 		file.Machines = append(file.Machines, machineJSON{t.Coef, t.B})
@@ -293,7 +300,11 @@ func Read(r io.Reader) (*Model, error) {
 	last := modelVersions[5]
 	approximate := m.of.Process != nil && m.of.Process.Approximation != nil
 	components := file.Before != nil && shifted(file.Before.Steps)
-	switch near := kind == int(machines.NeighbourKind); {
+	switch near, outputs := kind == int(machines.NeighbourKind), ofOutputs(m.of.Process); {
+	case outputs != (version == modelVersions[9]):
+		return nil, modelError(format, 3, "version %s has one of several outputs, and no other", modelVersions[9])
+	case outputs:
+		version = oldest(&file, approximate, scaled)
 	case near != (version == modelVersions[8]):
 		return nil, modelError(format, 3, "version %s has processes of nearest neighbours, and no other", modelVersions[8])
 	case !near && components != (version == modelVersions[7]):
@@ -327,8 +338,13 @@ func Read(r io.Reader) (*Model, error) {
 	return m, nil
 }
 
-// oldest returns the version that a file has without kernel principal components and nearest
-// neighbours.
+// ofOutputs reports whether a process is one of several outputs that depend on each other.
+func ofOutputs(p *machines.ProcessPart) bool {
+	return p != nil && p.Approximation != nil && p.Approximation.Of == machines.OutputsOf
+}
+
+// oldest returns the version that a file has without kernel principal components, nearest
+// neighbours and outputs.
 func oldest(file *modelJSON, approximate, scaled bool) string {
 	switch {
 	case approximate:

@@ -159,6 +159,12 @@ func completeApproximation(p *machines.ProcessPart, m *Model) string {
 	case p.Noise == nil || p.Beta != nil || a.Curve != nil || a.Second != nil || a.Square != nil:
 		return "a process of nearest neighbours has a noise, and no numbers of other approximations"
 	}
+	if outputs := a.Of == machines.OutputsOf; outputs || a.Seen != nil || a.Output != 0 {
+		if !outputs || m.of.Kind != machines.ProcessKind || p.Beta != nil || len(p.Noise) != 1 || a.Curve != nil || a.Second != nil || a.Jitter != 0 || a.Base != 0 || a.Noise != "" {
+			return "one of several outputs has a noise, and no numbers of other approximations"
+		}
+		return completeOutputs(a, n)
+	}
 	if a.Noise != "" {
 		if _, err := kernels.Parse(a.Noise); err != nil {
 			return "the kernel of the noise: " + err.Error()
@@ -182,6 +188,32 @@ func completeApproximation(p *machines.ProcessPart, m *Model) string {
 	}
 	if p.Beta != nil || a.Curve != nil && len(a.Curve) != n || a.Second != nil && len(a.Second) != second || len(a.Square) > n || a.Jitter < 0 || a.Base < 0 {
 		return "the approximation has other numbers than its points"
+	}
+	return ""
+}
+
+// completeOutputs does it for one of several outputs of n points.
+func completeOutputs(a *machines.Approximation, n int) string {
+	count := len(a.Seen)
+	if count == 0 || len(a.Square) != count || a.Output < 0 || a.Output >= count {
+		return fmt.Sprintf("there are %d outputs, covariances of %d and the model is of number %d", count, len(a.Square), a.Output)
+	}
+	values := 0
+	for o, row := range a.Square {
+		if len(row) != o+1 || !points.AllFinite(row) || row[o] < 0 {
+			return "the covariances of the outputs are not a lower triangle of numbers"
+		}
+		last := -1
+		for _, i := range a.Seen[o] {
+			if i <= last || i >= n {
+				return fmt.Sprintf("output %d was observed at point %d of %d; want increasing numbers from 0", o, i, n)
+			}
+			last = i
+		}
+		values += len(a.Seen[o])
+	}
+	if values > mostNear {
+		return fmt.Sprintf("there are %d values, whose factor would take more than 1 GiB", values)
 	}
 	return ""
 }

@@ -77,7 +77,7 @@ type ProcessPart struct {
 
 // Approximation is what the model of an approximate posterior has besides its coefficients.
 type Approximation struct {
-	Of     string      `json:"of"`               // "Laplace" or "EP" of classes, "inducing points", "nearest neighbours", or the expression of a likelihood
+	Of     string      `json:"of"`               // "Laplace" or "EP" of classes, "inducing points", "nearest neighbours", "several outputs", or the expression of a likelihood
 	Curve  []float64   `json:"curve,omitempty"`  // n curvatures W; none for more than two classes
 	Second []float64   `json:"second,omitempty"` // a second vector of coefficients: n of the noise's process, or one for each inducing point
 	Square [][]float64 `json:"square,omitempty"` // rows of B, up to the diagonal, of m inducing points, which are the first
@@ -86,6 +86,10 @@ type Approximation struct {
 	Noise  string      `json:"noise,omitempty"`  // the kernel of the noise's process
 	Near   int         `json:"near,omitempty"`   // the number of nearest neighbours
 	Unit   []float64   `json:"unit,omitempty"`   // of their distances along each feature
+
+	// One of several outputs has in Square the covariances of all outputs.
+	Output int     `json:"output,omitempty"` // its number
+	Seen   [][]int `json:"seen,omitempty"`   // for each output, the numbers of the points at which it was observed
 }
 
 // MostNumbers limits how many dense numbers a small file can cause to be allocated: 1 GiB.

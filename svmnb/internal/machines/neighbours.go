@@ -9,6 +9,9 @@ import (
 // NeighboursOf is the name of the approximation by nearest neighbours.
 const NeighboursOf = "nearest neighbours"
 
+// OutputsOf is the name of what a process has that depends on other outputs.
+const OutputsOf = "several outputs"
+
 // Neighbours returns the process of a model of nearest neighbours. The first call builds the tree of
 // its points. The error is context.Cause(ctx).
 func (m *Machines) Neighbours(ctx context.Context) (*vecchia.Process, error) {
