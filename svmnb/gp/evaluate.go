@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/svmnb/svmnb/datasets"
+	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/svmnb/display"
 	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/figure"
@@ -42,21 +43,52 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Evaluate")
 	}
-	if err := f.suits("Evaluate", ds); err != nil {
+	e, err := f.task.against(ds, f.words(), f.points, f.posterior)
+	if err != nil {
+		return nil, err
+	}
+	e.fit = f
+	return e, nil
+}
+
+// Evaluate predicts for the points in ds, as [Fit.Evaluate] does. It costs what Posterior costs.
+func (f *SparseFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Evaluate")
+	}
+	return f.task.against(ds, f.words(), f.basis, f.posterior)
+}
+
+// Evaluate predicts for the points in ds, as [Fit.Evaluate] does. It costs what Posterior costs.
+func (f *NeighbourFit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
+	defer guard.Caught(&err)
+	if f.none() {
+		return nil, arguments.NoFit("Evaluate")
+	}
+	return f.task.against(ds, f.words(), f.basis, f.posterior)
+}
+
+// against makes the evaluation of a fit to test points.
+func (t *processTask) against(ds *datasets.Dataset, words string, of *kernels.Basis, posterior func(ctx context.Context, x [][]float64) (*Belief, error)) (*Evaluation, error) {
+	if err := t.suits("Evaluate", ds); err != nil {
 		return nil, err
 	}
 	x, err := points.Dense("Evaluate", ds)
 	if err == nil {
-		err = f.check("Evaluate", x)
+		err = t.check("Evaluate", x)
 	}
 	if err != nil {
 		return nil, err
 	}
-	b, err := f.posterior(context.Background(), x)
+	if err := of.Check(x); err != nil {
+		return nil, fmt.Errorf("svmnb: Evaluate: %w", err)
+	}
+	b, err := posterior(context.Background(), x)
 	if err != nil {
 		return nil, err
 	}
-	e := &Evaluation{Of: f.words() + " · " + ds.Name, Target: ds.Target, Truth: ds.Y, Predicted: b.Mean, fit: f, test: ds}
+	e := &Evaluation{Of: words + " · " + ds.Name, Target: ds.Target, Truth: ds.Y, Predicted: b.Mean, test: ds}
 	if !math.IsNaN(b.Noise) {
 		e.SD = deviations(b.Variance, b.Noise)
 	}
@@ -65,11 +97,11 @@ func (f *Fit) Evaluate(ds *datasets.Dataset) (_ *Evaluation, err error) {
 
 // suits returns an error unless ds is a data set with targets in the units of the training
 // data.
-func (f *Fit) suits(call string, ds *datasets.Dataset) error {
+func (t *processTask) suits(call string, ds *datasets.Dataset) error {
 	if err := ds.Check(); err != nil {
 		return err
 	}
-	return errors.Join(steps.Suits(call, f.task.behind, f.task.data, ds), steps.SameTargets(call, f.task.data, ds))
+	return errors.Join(steps.Suits(call, t.behind, t.data, ds), steps.SameTargets(call, t.data, ds))
 }
 
 // RMSE returns the root mean squared error of the means, in units of the targets; see
@@ -202,8 +234,11 @@ func (e *Evaluation) drawPredictions() (*display.Chart, error) {
 }
 
 func (e *Evaluation) drawPosterior(v view) (*display.Chart, error) {
-	if e == nil || e.fit == nil {
+	switch {
+	case e == nil || e.test == nil:
 		return nil, noEvaluation("Posterior")
+	case e.fit == nil:
+		return nil, arguments.Wrong("Posterior", math.NaN(), "the evaluation of an approximate process has no such figure; say Show(gp.Posterior) of the fit")
 	}
 	v.tests = append(slices.Clip(v.tests), e.test)
 	return e.fit.drawPosterior(v)

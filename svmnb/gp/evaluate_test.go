@@ -9,6 +9,7 @@ import (
 
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/svmnb/internal/arguments"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 	"pgregory.net/rapid"
 )
@@ -25,6 +26,39 @@ func crashes() (Process, *datasets.Dataset) {
 		}
 	}
 	return motorcycle().On(data.Select(learnt)), data.Select(held)
+}
+
+// Approximate processes that are exact have the evaluation of the exact process.
+func TestApproximateEvaluations(t *testing.T) {
+	p, test := crashes()
+	want := certain(testkit.FitOf(t, p).Evaluate(test))
+	n := p.data.N()
+	sparse, err := p.Inducing(n).Fit(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near, err := p.Neighbours(n).Fit(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, e := range map[string]*Evaluation{"sparse": certain(sparse.Evaluate(test)), "neighbours": certain(near.Evaluate(test))} {
+		testkit.Near(t, what+": RMSE", certain(e.RMSE()), certain(want.RMSE()), 1e-4)
+		testkit.Near(t, what+": NLPD", certain(e.NLPD()), certain(want.NLPD()), 1e-4)
+		if c, err := e.drawPredictions(); err != nil || c == nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if _, err := e.drawPosterior(view{}); !errors.As(err, new(*arguments.Error)) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	short := test.Select([]int{0, 1})
+	short.X[1] = []float64{math.NaN()}
+	if _, err := near.Evaluate(short); err == nil {
+		t.Error("NaN is accepted")
+	}
+	if s := p.Neighbours(3).String(); strings.Contains(s, "Cholesky") || !strings.Contains(p.Cholesky().Neighbours(3).String(), ".Cholesky()") {
+		t.Error(s)
+	}
 }
 
 // An evaluation has the measures of a plain Cholesky factor.

@@ -173,7 +173,7 @@ func (f *Fit) drawPosterior(v view) (*display.Chart, error) {
 	}
 	tests := &datasets.Dataset{}
 	for _, test := range v.tests {
-		if err := f.suits("PosteriorOver", test); err != nil {
+		if err := f.task.suits("PosteriorOver", test); err != nil {
 			return nil, err
 		}
 		x, err := points.Dense("PosteriorOver", test)

@@ -50,9 +50,9 @@ func (p Process) Likelihood(l Likelihood) LatentProcess {
 // String returns the Go expression of the description.
 func (p LatentProcess) String() string {
 	if p.of == nil {
-		return fmt.Sprintf("%v.Likelihood(nil)", p.process)
+		return fmt.Sprintf("%s.Likelihood(nil)", p.process.text(false))
 	}
-	return fmt.Sprintf("%v.Likelihood(%v)", p.process, p.of)
+	return fmt.Sprintf("%s.Likelihood(%v)", p.process.text(false), p.of)
 }
 
 // Fit approximates the posterior, after finding the hyperparameters if Optimise was set. When ctx

@@ -58,7 +58,9 @@ func (p Process) Neighbours(m int) NeighbourProcess {
 }
 
 // String returns the Go expression of the description.
-func (p NeighbourProcess) String() string { return fmt.Sprintf("%v.Neighbours(%d)", p.process, p.m) }
+func (p NeighbourProcess) String() string {
+	return fmt.Sprintf("%s.Neighbours(%d)", p.process.text(false), p.m)
+}
 
 // Fit chooses the neighbours and computes the evidence, after finding the hyperparameters if
 // Optimise was set. When ctx ends early, the error wraps context.Cause(ctx), and the fit is nil
@@ -479,6 +481,11 @@ func (f *NeighbourFit) Posterior(ctx context.Context, x datasets.Points) (_ *Bel
 	if err := f.basis.Check(rows); err != nil {
 		return nil, fmt.Errorf("svmnb: Posterior: %w", err)
 	}
+	return f.posterior(ctx, rows)
+}
+
+func (f *NeighbourFit) posterior(ctx context.Context, rows [][]float64) (*Belief, error) {
+	t := f.task
 	mean, variance, err := f.process().Posterior(ctx, rows)
 	var indefinite *vecchia.IndefiniteError
 	switch {
@@ -550,6 +557,10 @@ func (f *NeighbourFit) drawPosterior(v view) (*display.Chart, error) {
 		return nil, err
 	}
 	return f.task.drawApproximate(ctx, v, f.Posterior, figure.PosteriorData{
-		Problem: fmt.Sprintf("%s · with %s each", f.task.words(), say.Several(f.near.m, "neighbour")), Evidence: f.Evidence,
+		Problem: f.words(), Evidence: f.Evidence,
 	})
+}
+
+func (f *NeighbourFit) words() string {
+	return fmt.Sprintf("%s · with %s each", f.task.words(), say.Several(f.near.m, "neighbour"))
 }

@@ -83,7 +83,7 @@ func (p MultiProcess) Coregionalise() MultiProcess { p.joint = true; return p }
 
 // String returns the Go expression of the description.
 func (p MultiProcess) String() string {
-	s := fmt.Sprintf("%v.Outputs(…)", p.process)
+	s := fmt.Sprintf("%s.Outputs(…)", p.process.text(false))
 	if p.joint {
 		s += ".Coregionalise()"
 	}

@@ -281,7 +281,10 @@ const mostRestarts = 1000
 func (p Process) Live() Process { p.live = true; return p }
 
 // String returns the Go expression of the description.
-func (p Process) String() string {
+func (p Process) String() string { return p.text(true) }
+
+// text is String, without the default method if that has no meaning.
+func (p Process) text(method bool) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "gp.Regress(%s)", points.Name(p.data))
 	if p.kernel != nil {
@@ -297,12 +300,13 @@ func (p Process) String() string {
 	if p.scaled {
 		s.WriteString(".NormaliseTargets()")
 	}
-	switch p.method {
-	case nil:
+	switch {
+	case !method && !p.named:
+	case p.method == nil:
 		s.WriteString(".Using(nil)")
-	case linear.Method(linear.Cholesky{}):
+	case p.method == linear.Method(linear.Cholesky{}):
 		s.WriteString(".Cholesky()")
-	case linear.Method(linear.CG{}):
+	case p.method == linear.Method(linear.CG{}):
 		s.WriteString(".CG()")
 	default:
 		fmt.Fprintf(&s, ".Using(%s)", say.Literal(p.method))

@@ -52,7 +52,7 @@ func (p Process) Inducing(m int) SparseProcess {
 
 // String returns the Go expression of the description.
 func (p SparseProcess) String() string {
-	s := fmt.Sprintf("%v.Inducing(%d)", p.process, p.m)
+	s := fmt.Sprintf("%s.Inducing(%d)", p.process.text(false), p.m)
 	if p.choice != Greedy {
 		s += fmt.Sprintf(".By(gp.%v, %d)", p.choice, p.seed)
 	}
@@ -619,7 +619,7 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 		return nil, err
 	}
 	d := figure.PosteriorData{
-		Problem:  fmt.Sprintf("%s · through %s", f.task.words(), say.Several(len(f.Inducing), "inducing point")),
+		Problem:  f.words(),
 		Note:     fmt.Sprintf("log marginal likelihood between %s and %s", say.Signed(f.Lower, 6), say.Signed(f.Upper, 6)),
 		Evidence: math.NaN(), Inducing: points.Column(f.Inducing, 0),
 	}
@@ -627,6 +627,10 @@ func (f *SparseFit) drawPosterior(v view) (*display.Chart, error) {
 		d.InducingFrom = points.Column(f.Chosen, 0)
 	}
 	return f.task.drawApproximate(ctx, v, f.Posterior, d)
+}
+
+func (f *SparseFit) words() string {
+	return fmt.Sprintf("%s · through %s", f.task.words(), say.Several(len(f.Inducing), "inducing point"))
 }
 
 // boundsNodes is the number of sparse processes in the figure EvidenceBounds.
