@@ -38,6 +38,13 @@ type WarmStarter interface {
 	StartAt(p *Problem, alpha, f []float64) (Stepper, error)
 }
 
+// A Resumer is a Method whose Stepper reports a Save in its iterates.
+type Resumer interface {
+	// Resume is Start with what was saved when α was the same. It is Start if what was saved does
+	// not belong to p. The Stepper may change alpha from then on, but not the slices of from.
+	Resume(p *Problem, alpha []float64, from *Saved) (Stepper, error)
+}
+
 // A FeatureReader is a Method that can work with w if a linear kernel matrix is given as
 // [Features]. WantsFeatures reports whether a problem of this shape should be given so.
 type FeatureReader interface {

@@ -24,6 +24,7 @@ type run struct {
 	budget   int      // the iteration at which the method must hand over
 	start    []float64
 	startF   []float64 // its F for the first stage, or nil
+	resume   *Saved    // what the first stage goes on from, or nil
 	best     answer    // the best answer of the earlier stages
 	st       Stepper
 	settings Settings
@@ -69,9 +70,14 @@ func (r *run) begin(alpha []float64) (err error) {
 	if err := accepts(r.method, r.p); err != nil {
 		return err
 	}
-	f := r.startF
-	r.startF = nil // later stages start from another α
-	if r.st, err = startAt(r.method, r.p, alpha, f); err != nil {
+	f, saved := r.startF, r.resume
+	r.startF, r.resume = nil, nil // later stages start from another α
+	if m, ok := r.method.(Resumer); ok && saved != nil {
+		r.st, err = m.Resume(r.p, alpha, saved)
+	} else {
+		r.st, err = startAt(r.method, r.p, alpha, f)
+	}
+	if err != nil {
 		return err
 	}
 	r.budget = math.MaxInt

@@ -18,6 +18,7 @@ type Settings struct {
 	Stop          Criterion // nil means UpLow{1e-3}
 	Start         []float64 // feasible α of length n; nil means the point of the box nearest to 0, moved until s'α = δ. Interior-point methods begin inside the box instead
 	StartF        []float64 // F of Start, n values; nil means that it is not known. Entries of points with s α ≠ 0 are exact, others may come from single precision
+	Resume        *Saved    // what an observer has saved of a run that ended too early; it takes the place of Start
 	MaxIterations int       // 0 means max(10⁷, 100 n)
 
 	// Every says which iterations the trace samples. 0 means every iteration up to the
@@ -75,6 +76,9 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 		return nil, err
 	}
 	s.MaxIterations = cmp.Or(s.MaxIterations, max(10_000_000, 100*p.K.Dim()))
+	if s.Resume != nil {
+		s.Start, s.StartF = s.Resume.Alpha, nil
+	}
 	alpha, err := p.start(s.Start)
 	if err != nil {
 		return nil, err
@@ -90,6 +94,7 @@ func Solve(ctx context.Context, p *Problem, m Method, s Settings) (_ *Result, er
 	r.judges = observers
 	if s.Start != nil && r.offset == nil {
 		r.knows(s.StartF)
+		r.resume = s.Resume
 	}
 	if err := r.begin(alpha); r.k.Err() != nil || err != nil {
 		return nil, r.failure("", err)
@@ -271,6 +276,9 @@ func (r *run) spoilt(res *Result) bool {
 
 // from returns W at the start. Usually it is in the first point of the trace.
 func (r *run) from() float64 {
+	if r.settings.Resume != nil { // W of its start may not be known
+		return -math.MaxFloat64
+	}
 	if points := r.trace.Points; len(points) > 0 && points[0].Iteration == 0 && points[0].Dual-points[0].Dual == 0 {
 		return points[0].Dual
 	}

@@ -109,6 +109,22 @@ type Iterate struct {
 	Bias      float64   // the b that belongs to Alpha, if the method has its own
 	Surrogate float64   // interior point: the gap computed from the multipliers, m t on the central path
 	Sweep     int       // number of iterations in a sweep over all points; 0 means n
+
+	// Save returns what Settings.Resume needs to go on from here as if the run had not ended. It is
+	// nil if the method needs no more than Alpha.
+	Save func() *Saved
+}
+
+// Saved is the state of a run of a method that implements [Resumer]. F is in single precision, which changes
+// the run by rounding only; Solve computes F of the result afresh.
+type Saved struct {
+	Alpha []float64 // n multipliers
+	F     []float32 // their F; NaN for those that are left out
+
+	// If some are left out, Base is an α, and BaseF its F, of all points.
+	Base  []float64
+	BaseF []float32
+	Wide  float64 // the violation of Base
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN means that a value

@@ -2,13 +2,16 @@ package svmnb
 
 import (
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/kernels"
 	"github.com/svmnb/svmnb/solvers"
+	"github.com/svmnb/svmnb/solvers/blocks"
 	"github.com/svmnb/svmnb/svmnb/internal/kept"
 	"github.com/svmnb/svmnb/svmnb/internal/testkit"
 )
@@ -26,6 +29,9 @@ func (d dying) Met(pt *solvers.Point, _ *solvers.Trace) solvers.Status {
 
 func (d dying) String() string { return "dying" }
 
+// wide are enough points for matrices in blocks.
+func wide() *datasets.Dataset { return datasets.Moons(600, 0.3, 1) }
+
 func TestKeepGoesOnFromCheckpoint(t *testing.T) {
 	t.Setenv("SVMNB_CACHE", t.TempDir())
 	defer func(after, pause time.Duration) { checkpointAfter, checkpointPause = after, pause }(checkpointAfter, checkpointPause)
@@ -36,6 +42,7 @@ func TestKeepGoesOnFromCheckpoint(t *testing.T) {
 		continues bool // from a feasible α
 	}{
 		{"SMO", Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).C(100).Using(solvers.SMO{PairsOnly: true}), true},
+		{"blocks", Classify(wide()).Kernel(kernels.RBF(0.5)).C(100).Using(blocks.Decomposition{Size: 32}), true},
 		{"ν", Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).Nu(0.3).Using(solvers.SMO{PairsOnly: true}), true},
 		{"an inner point", Classify(testkit.Moons()).Kernel(kernels.RBF(0.5)).Using(solvers.PrimalDual{}), false},
 	} {
@@ -90,9 +97,15 @@ func TestBadCheckpointsAreIgnored(t *testing.T) {
 	outside[0] = 4
 	for name, write := range map[string]func(){
 		"damaged":      func() { _ = os.WriteFile(file, []byte("not a checkpoint"), 0o644) },
-		"another key":  func() { kept.Write(file, make([]byte, 32), progress{make([]float64, len(m.y))}) },
-		"another n":    func() { kept.Write(file, key, progress{make([]float64, 3)}) },
-		"not feasible": func() { kept.Write(file, key, progress{outside}) },
+		"another key":  func() { kept.Write(file, make([]byte, 32), progress{Alpha: make([]float64, len(m.y))}) },
+		"another n":    func() { kept.Write(file, key, progress{Alpha: make([]float64, 3)}) },
+		"not feasible": func() { kept.Write(file, key, progress{Alpha: outside}) },
+		"no state":     func() { kept.Write(file, key, progress{Saved: &solvers.Saved{Alpha: outside}}) },
+		"half a state": func() {
+			f := make([]float32, len(m.y))
+			f[3] = float32(math.NaN())
+			kept.Write(file, key, progress{Saved: &solvers.Saved{Alpha: make([]float64, len(m.y)), F: f}})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -130,7 +143,7 @@ func TestWhichRunsHaveCheckpoints(t *testing.T) {
 	if _, err := m.machine.solve(ctx, m.problem, m, at); err == nil {
 		t.Fatal("the run was not interrupted")
 	}
-	if at.start(len(m.y)) == nil {
+	if alpha, saved := at.start(len(m.y)); alpha == nil && saved == nil {
 		t.Error("an interrupted run leaves no checkpoint")
 	}
 }

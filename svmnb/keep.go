@@ -27,9 +27,9 @@ const keepFormat = "svmnb fit 2"
 // data, every setting and the format version, so a change of any of these solves the
 // problem again. A fit that ended early is not stored.
 //
-// A run of more than ten seconds writes its α from time to time. If the program is killed or
-// the run interrupted, the next call goes on from there; its trace begins there too. A run
-// with MaxIterations begins anew.
+// A run of more than ten seconds writes its α from time to time, and decomposition in blocks also what it
+// knows of F. If the program is killed or the run interrupted, the next call goes on from there; its trace
+// begins there too. A run with MaxIterations begins anew.
 //
 // The files are in the folder svmnb/fits of the user's cache folder, or in the folder that
 // the environment variable SVMNB_CACHE names. They take at most 256 MiB together. If a file

@@ -100,6 +100,62 @@ func (m Decomposition) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.
 	return newEngine(p, m.Size, alpha, f), nil
 }
 
+// Resume implements solvers.Resumer.
+func (m Decomposition) Resume(p *solvers.Problem, alpha []float64, from *solvers.Saved) (solvers.Stepper, error) {
+	n := len(alpha)
+	if len(from.F) != n {
+		return m.Start(p, alpha)
+	}
+	f, keep := make([]float64, n), make([]int, 0, n)
+	for v, value := range from.F {
+		if value == value {
+			f[v], keep = float64(value), append(keep, v)
+		}
+	}
+	if len(keep) == n {
+		return m.StartAt(p, alpha, f)
+	}
+	if len(from.Base) != n || len(from.BaseF) != n || len(keep) < 2 {
+		return m.Start(p, alpha)
+	}
+	if err := m.Accepts(p); err != nil {
+		return nil, err
+	}
+	s := newEngine(p, m.Size, alpha, f)
+	copy(s.base, from.Base)
+	for v, value := range from.BaseF {
+		s.fBase[v] = float64(value)
+	}
+	s.leave(keep)
+	s.top, s.wide = math.Inf(-1), from.Wide
+	if !s.ends() {
+		return m.Start(p, alpha)
+	}
+	s.best = s.violation()
+	return s, nil
+}
+
+// save returns what Resume needs.
+func (s *engine) save() *solvers.Saved {
+	short := func(f []float64) []float32 {
+		out := make([]float32, len(f))
+		for v, value := range f {
+			out[v] = float32(value)
+		}
+		return out
+	}
+	saved := &solvers.Saved{Alpha: slices.Clone(s.alpha), F: short(s.f)}
+	if s.partial() {
+		for v, left := range s.left {
+			if left {
+				saved.F[v] = float32(math.NaN())
+			}
+		}
+		saved.Base, saved.BaseF, saved.Wide = slices.Clone(s.base), short(s.fBase), s.wide
+	}
+	return saved
+}
+
 // engine is the workspace of one run.
 type engine struct {
 	p       *solvers.Problem
@@ -322,7 +378,7 @@ func (s *engine) partial() bool { return len(s.active) < len(s.alpha) }
 func (s *engine) Report(it *solvers.Iterate) {
 	e := worstOf(&s.end)
 	it.Alpha, it.F, it.Step, it.Up, it.Low = s.alpha, s.f, s.step, e.up, e.low
-	it.Active, it.Sweep, it.Single = len(s.active), max(1, len(s.alpha)/s.size), true
+	it.Active, it.Sweep, it.Single, it.Save = len(s.active), max(1, len(s.alpha)/s.size), true, s.save
 	if s.partial() {
 		it.F, it.Partial = nil, true
 	}
@@ -506,6 +562,11 @@ func (s *engine) shrink() {
 		copy(s.fBase, s.f)
 		s.wide = s.violation()
 	}
+	s.leave(keep)
+}
+
+// leave leaves out all variables but some.
+func (s *engine) leave(keep []int) {
 	for v := range s.left {
 		s.left[v] = true
 	}

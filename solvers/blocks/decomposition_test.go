@@ -206,6 +206,14 @@ func (m manyPoints) Start(p *solvers.Problem, alpha []float64) (solvers.Stepper,
 	return s, nil
 }
 
+func (m manyPoints) Resume(p *solvers.Problem, alpha []float64, from *solvers.Saved) (solvers.Stepper, error) {
+	st, err := m.Decomposition.Resume(p, alpha, from)
+	if s, ok := st.(*engine); ok {
+		s.large = true
+	}
+	return st, err
+}
+
 // For many points F of all is updated by Solve and not by the method. The answer is the same.
 func TestManyPoints(t *testing.T) {
 	for name, p := range machines(t, 300) {
@@ -301,6 +309,70 @@ func TestPieces(t *testing.T) {
 			}
 			if done {
 				break
+			}
+		}
+	}
+}
+
+// A run that goes on from what an observer has saved computes what the run would have computed, and ends
+// at the same optimum.
+func TestGoesOn(t *testing.T) {
+	for name, p := range machines(t, 300) {
+		for _, m := range []solvers.Method{Decomposition{Size: 32}, manyPoints{Decomposition{Size: 32}}} {
+			settings := solvers.Settings{Stop: solvers.UpLow{Tol: 1e-4}, Every: 1}
+			whole, err := solvers.Solve(t.Context(), p, m, settings)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			var saved []*solvers.Saved
+			settings.Observers = []solvers.Observer{func(it *solvers.Iterate, _ *solvers.Point) { saved = append(saved, it.Save()) }}
+			if _, err := solvers.Solve(t.Context(), p, m, settings); err != nil {
+				t.Fatal(name, err)
+			}
+			settings.Observers = nil
+			for _, at := range []int{1, len(saved) / 3, len(saved) * 2 / 3, len(saved) - 2} {
+				settings.Resume = saved[at]
+				res, err := solvers.Solve(t.Context(), p, m, settings)
+				if err != nil || res.Status != solvers.Converged {
+					t.Fatalf("%s from %d: %v, %v", name, at, res, err)
+				}
+				if gap := math.Abs(res.Certificate.Dual - whole.Certificate.Dual); gap > whole.Certificate.Gap+res.Certificate.Gap {
+					t.Errorf("%s from %d: the answers differ by %g", name, at, gap)
+				}
+				if left := whole.Iterations - at; res.Iterations > 2*left+20 {
+					t.Errorf("%s from %d of %d iterations: %d more", name, at, whole.Iterations, res.Iterations)
+				}
+			}
+			settings.Resume = &solvers.Saved{Alpha: saved[1].Alpha, F: saved[1].F[:3]}
+			if res, err := solvers.Solve(t.Context(), p, m, settings); err != nil || res.Status != solvers.Converged {
+				t.Errorf("%s from too few F: %v", name, err)
+			}
+		}
+	}
+}
+
+// The F that is saved is that of its α, and so is the one of its base.
+func TestSavesF(t *testing.T) {
+	for name, p := range machines(t, 300) {
+		s := begun(t, p, 32)
+		for range 40 {
+			if done, err := s.Step(t.Context()); done || err != nil {
+				break
+			}
+			saved := s.save()
+			want := p.F(saved.Alpha)
+			for v, f := range saved.F {
+				if f == f && math.Abs(float64(f)-want[v]) > 1e-4*(1+math.Abs(want[v])) {
+					t.Fatalf("%s: F[%d] = %v, want %v", name, v, f, want[v])
+				}
+			}
+			if saved.Base == nil {
+				continue
+			}
+			for v, want := range p.F(saved.Base) {
+				if math.Abs(float64(saved.BaseF[v])-want) > 1e-4*(1+math.Abs(want)) {
+					t.Fatalf("%s: F[%d] of the base = %v, want %v", name, v, saved.BaseF[v], want)
+				}
 			}
 		}
 	}
