@@ -44,6 +44,7 @@ var smallWorks = []work{
 	{"linear", made(plane, 200, 3), nil, job{Kind: linear, C: 1}, []string{"liblinear"}, false},
 	{"process", made(waves, 60, 2), nil, job{Kind: process, Length: 1, Noise: 0.01}, []string{"sklearn"}, false},
 	{"evidence", made(waves, 60, 2), nil, job{Kind: evidence, Length: 1, Noise: 0.01}, []string{"sklearn"}, false},
+	{"evidence-ard", made(waves, 60, 2), nil, job{Kind: evidence, Length: 1, Noise: 0.01, ARD: true}, []string{"sklearn"}, false},
 	{"predict", func() (*datasets.Dataset, error) { return pen(60, 1), nil }, func() (*datasets.Dataset, error) { return pen(50, 2), nil }, job{Kind: predict, C: 1e-4, Gamma: 0.02}, []string{"libsvm"}, false},
 }
 

@@ -31,7 +31,7 @@ else:
     from sklearn.gaussian_process import GaussianProcessRegressor
     from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-    kernel, alpha = RBF(job["Length"]), job["Noise"]
+    kernel, alpha = RBF([job["Length"]] * points.shape[1] if job["ARD"] else job["Length"]), job["Noise"]
     if kind == "evidence":
         kernel, alpha = ConstantKernel(1.0) * kernel + WhiteKernel(job["Noise"]), 1e-10
     machine = GaussianProcessRegressor(kernel, alpha=alpha, optimizer=None)

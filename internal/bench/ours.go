@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -100,7 +101,11 @@ func (j job) do(ctx context.Context) (a answer, err error) {
 		return a, nil
 	case evidence:
 		began := time.Now()
-		fit, err := gp.Regress(data).ZeroMean().Kernel(kernels.Scale(1, kernels.SquaredExponential(j.Length))).NoiseVariance(j.Noise).Fit(ctx)
+		kernel := kernels.Kernel(kernels.SquaredExponential(j.Length))
+		if j.ARD {
+			kernel = kernels.ARD(slices.Repeat([]float64{j.Length}, data.D())...)
+		}
+		fit, err := gp.Regress(data).ZeroMean().Kernel(kernels.Scale(1, kernel)).NoiseVariance(j.Noise).Fit(ctx)
 		if err != nil {
 			return a, err
 		}

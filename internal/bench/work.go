@@ -38,6 +38,7 @@ type job struct {
 	Sparse            bool   // the points stay sparse in memory
 	C, Gamma, Epsilon float64
 	Length, Noise     float64 // of a Gaussian process: length scale of exp(−‖x − z‖²/(2 Length²)), noise variance
+	ARD               bool    // the evidence has a length scale for each feature
 	Memory            int64   // bytes for kernel rows, 0 means the default
 }
 
@@ -92,6 +93,7 @@ func works(quick bool) []work {
 		{"gp-5000", made(waves, n(5000, 1000), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
 		{"gp-10000", made(waves, n(10000, 1500), 8), nil, job{Kind: process, Length: 1, Noise: 0.01}, sklearn, false},
 		{"gp-evidence-2000", made(waves, n(2000, 500), 8), nil, job{Kind: evidence, Length: 1, Noise: 0.01}, sklearn, false},
+		{"gp-evidence-2000-ard", made(waves, n(2000, 500), 8), nil, job{Kind: evidence, Length: 1, Noise: 0.01, ARD: true}, sklearn, false},
 		// With such a small C all points are support vectors for every competitor.
 		{"predict-10kx784", ink(n(2000, 500), 2), ink(drawings, 3), job{Kind: predict, C: 1e-4, Gamma: 0.02}, libsvm, false},
 	}
