@@ -68,7 +68,12 @@ func (k ARDKernel) EvalGradient(grad, x, z []float64) float64 {
 	return v[0]
 }
 
-func (k ARDKernel) gradientRower(p *points) gradientRower { return newGradientLoop(p, k.gradients()) }
+func (k ARDKernel) gradientRower(p *points) gradientRower {
+	return newLengthsGradient(p, lengths(k.Lengths), k.gradients(), func(v, s []float64) {
+		simd.ExpScaled(v, -0.5)
+		copy(s, v)
+	})
+}
 
 func (k ARDKernel) gradients() gradientLoop {
 	squares := lengths(k.Lengths).squares()

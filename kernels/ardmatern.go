@@ -101,7 +101,21 @@ func (k ARDMaternKernel) EvalGradient(grad, x, z []float64) float64 {
 }
 
 func (k ARDMaternKernel) gradientRower(p *points) gradientRower {
-	return newGradientLoop(p, k.gradients())
+	root := math.Sqrt(float64(k.Halves))
+	return newLengthsGradient(p, lengths(k.Lengths), k.gradients(), func(v, s []float64) { k.slopesAt(v, s, root) })
+}
+
+// slopesAt turns squared distances v into K, and sets slope to that of K by ln ℓ, divided by the square.
+// slope is also memory.
+func (k ARDMaternKernel) slopesAt(v, slope []float64, root float64) {
+	decays(v, slope, root)
+	for j, e := range v {
+		if t := slope[j]; k.Halves == 3 {
+			v[j], slope[j] = (1+t)*e, 3*e
+		} else {
+			v[j], slope[j] = (1+t+float64(t*t)/3)*e, 5./3*(1+t)*e
+		}
+	}
 }
 
 func (k ARDMaternKernel) gradients() gradientLoop {
@@ -109,17 +123,10 @@ func (k ARDMaternKernel) gradients() gradientLoop {
 	root := math.Sqrt(float64(k.Halves))
 	return func(v, grad, x, columns []float64, stride int) {
 		squares(v, grad, x, columns, stride)
-		var t, slope [256]float64
-		for from := 0; from < len(v); from += len(t) {
-			part := v[from:min(from+len(t), len(v))]
-			decays(part, t[:], root)
-			for j, e := range part {
-				if t := t[j]; k.Halves == 3 {
-					part[j], slope[j] = (1+t)*e, 3*e
-				} else {
-					part[j], slope[j] = (1+t+float64(t*t)/3)*e, 5./3*(1+t)*e
-				}
-			}
+		var slope [256]float64
+		for from := 0; from < len(v); from += len(slope) {
+			part := v[from:min(from+len(slope), len(v))]
+			k.slopesAt(part, slope[:len(part)], root)
 			for f := range x {
 				for j, g := range grad[f*len(v)+from:][:len(part)] {
 					// At such distances that g is infinite, the slope is 0.

@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 
 	"github.com/svmnb/svmnb/internal/parallel"
-	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Hyperparameter is a parameter of a kernel that can be learned from data. It is above 0.
@@ -233,12 +232,9 @@ func (g *Gradient) ContractWith(dst []float64, x [][]float64, own []float64, wei
 		parallel.For(context.Background(), threads, rows, func(worker, r int) {
 			c, sum := &g.each[worker], g.sums[r*g.params:][:g.params]
 			c.ready(g)
-			g.rower.row(c.v, c.grad, x[from+r], &c.work)
-			for p := range sum {
-				sum[p] = vec.Dot(c.grad[p*g.n:][:g.n], g.weights[r*g.n:][:g.n])
-			}
+			contract(g.rower, c.v, sum, x[from+r], g.weights[r*g.n:][:g.n], &c.work)
 			if own != nil {
-				g.rower.self(c.grad[:g.params], x[from+r], &c.work)
+				g.rower.self(c.grad, x[from+r], &c.work)
 				for p := range sum {
 					sum[p] += float64(own[from+r] * c.grad[p])
 				}
@@ -266,7 +262,7 @@ type contraction struct {
 // ready makes the memory.
 func (c *contraction) ready(g *Gradient) {
 	if c.v == nil {
-		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params*g.n), make([]float64, g.p.d)
+		c.v, c.grad, c.x = make([]float64, g.n), make([]float64, g.params), make([]float64, g.p.d)
 	}
 }
 
@@ -274,12 +270,9 @@ func (c *contraction) ready(g *Gradient) {
 // from the column with the same entries.
 func (g *Gradient) contract(c *contraction, sum []float64, i int, w []float64) {
 	c.ready(g)
-	m := i + 1
-	g.rower.row(c.v[:m], c.grad[:g.params*m], g.p.point(c.x, i), &c.work)
-	for p := range sum {
-		row := c.grad[p*m:][:m]
-		sum[p] = 2*vec.Dot(row[:i], w) + float64(row[i]*w[i])
-	}
+	w[i] /= 2
+	contract(g.rower, c.v[:i+1], sum, g.p.point(c.x, i), w, &c.work)
+	scaleBy(2, sum)
 }
 
 // A gradientRower computes kernel values and their derivatives. Derivatives of m values are

@@ -394,6 +394,54 @@ func TestContract(t *testing.T) {
 
 // Once the first row has been computed a batch of them takes what its goroutines
 // take, and a row no memory.
+// Sums for kernels with a length for each feature do not lose digits for points that are far from the origin,
+// or many lengths from each other.
+func TestContractCancels(t *testing.T) {
+	const n = 60
+	for _, far := range []float64{0, 1e3, 1e7} {
+		for _, length := range []float64{1e-3, 0.02, 1, 1e4} {
+			x := toy.Normal(7, n, 3)
+			for i := range x {
+				x[i][1] += far
+				x[i][2] = x[i/2*2][2] * length // pairs that are near to each other
+			}
+			for _, k := range []kernels.Kernel{
+				kernels.Scale(2, kernels.ARD(1, 1.5, length)), kernels.ARDMatern32(2, 1, length),
+				kernels.Sum(kernels.ARDMatern52(1, length, 3), kernels.White()),
+			} {
+				k := k.(kernels.Differentiable)
+				g, err := kernels.NewGradient(k, x)
+				if err != nil {
+					t.Fatal(err)
+				}
+				params := len(k.Hyperparameters())
+				sum, size, grad := make([]float64, params), make([]float64, params), make([]float64, params)
+				weight := func(i, j int) float64 { return math.Sin(float64(i*j + i + j)) }
+				for i := range n {
+					for j := range n {
+						v := k.EvalGradient(grad, x[i], x[j])
+						for p, d := range grad {
+							sum[p] += weight(i, j) * d
+							size[p] += math.Abs(d) + math.Abs(v)
+						}
+					}
+				}
+				row := make([]float64, n)
+				for p, got := range g.Contract(nil, func(i int) []float64 {
+					for j := range row {
+						row[j] = weight(i, j)
+					}
+					return row
+				}) {
+					if !(math.Abs(got-sum[p]) <= 1e-11*size[p]) {
+						t.Errorf("%v, far %g: derivative %d is %v, want %v", k, far, p, got, sum[p])
+					}
+				}
+			}
+		}
+	}
+}
+
 func TestContractAllocates(t *testing.T) {
 	k := kernels.Normalised(kernels.Sum(co2, kernels.Fixed(kernels.Periodic(1, 1), "period"), kernels.Columns(Multiquadric{1}, 0)))
 	allocations := func(n int) float64 {

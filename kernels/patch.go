@@ -1,6 +1,9 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // Patch computes the matrix of a kernel among few points, with its derivatives, for one set of
 // points after the other. It keeps its memory, so that a million small matrices cost no
@@ -113,6 +116,13 @@ func refill(r any, x [][]float64) bool {
 		return true
 	case fixedRower:
 		return refill(r.r, x)
+	case *lengthsGradient:
+		if r.u != nil {
+			r.once, r.u = new(sync.Once), nil
+		}
+		return true
+	case sumGradient:
+		return refill(r.pairGradient, x)
 	case scaleRower:
 		return refill(r.k, x)
 	case scaleGradient:
@@ -155,6 +165,8 @@ func refillChosen(r any) bool {
 		return refillChosen(r.a) && refillChosen(r.b)
 	case pairGradient:
 		return refillChosen(r.a) && refillChosen(r.b)
+	case sumGradient:
+		return refillChosen(r.pairGradient)
 	}
 	return refill(r, nil)
 }

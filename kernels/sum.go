@@ -75,7 +75,7 @@ func (k SumKernel) rower(p *points) rower {
 }
 
 func (k SumKernel) gradientRower(p *points) gradientRower {
-	return newPairGradient(k.A, k.B, p, func(v, b, _ []float64, _ int) { add(v, b) })
+	return sumGradient{newPairGradient(k.A, k.B, p, func(v, b, _ []float64, _ int) { add(v, b) })}
 }
 
 func (k SumKernel) term(f *formula, cols []int) term {
