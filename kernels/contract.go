@@ -116,7 +116,7 @@ func (r *lengthsGradient) contract(v, sum, x, w []float64, mem *work) {
 		r.slopes(part, c)
 		total := 0.0
 		for j, w := range w[from:][:len(c)] {
-			c[j] *= w
+			c[j] = float64(c[j] * w)
 			total += c[j]
 		}
 		for f, a := range at {
