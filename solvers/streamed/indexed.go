@@ -19,16 +19,17 @@ type Indexed interface {
 }
 
 // indexed is the workspace of a run on points that can be made anew by their numbers. It has f of each point,
-// so it knows the best length of a step before it takes it, and sums change only by the points whose α
-// changes. A survey makes all points. Between two surveys r is the same, and only the points in a band around
-// the kink take part: all others keep their α, which is 0 or C.
+// so it knows the best length of a step before it takes the step, and sums change only by the points whose α
+// changes. A survey makes all points. Between two surveys only the points in a band around the kink take
+// part: all others keep their α, which is 0 or C. The band is wide enough for the points that the next steps
+// should move to the kink, by how far the last steps have moved f. A survey finds those that it has missed.
 type indexed struct {
 	*newton
 	points Indexed
 	all    []int // 0, 1, …, n − 1
 	band   []int
 	reach  float64 // of the band on both sides of the kink, in units of f
-	safety float64 // reach in units of what f moves
+	safety float64 // reach in units of what f has moved (root mean square)
 
 	y, f   []float64
 	v      []float64 // α with the sign of the side
@@ -86,10 +87,12 @@ func (n *indexed) run(ctx context.Context, at state, set Settings) error {
 		if err := n.adapt(ctx, n.all, r, most); err != nil {
 			return err
 		}
-		far := 0.0
+		far := 0.0 // how far f has moved before the band was chosen last
 		for first := true; ; first = false {
 			n.slope(s, at.beta, n.image, n.bias)
 			kink, limit := n.kink(r, most), res.Passes >= set.MaxPasses
+			// As before a survey P is only known from the last one, steps end at 0.7 of the gap. Smaller
+			// residuals at a larger r would not help: the next r makes them large again.
 			if !first && (kink+s.residual <= 2.4*goal || s.residual <= max(kink, goal)) || limit {
 				n.reach = 2 * n.safety * max(far, n.moved())
 				if kink <= 2*goal || limit {
