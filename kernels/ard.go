@@ -64,23 +64,19 @@ func (ARDKernel) With(values []float64) Kernel { return ARD(values...) }
 // EvalGradient returns K(x, z) and sets grad[k] to ((x_k − z_k)²/ℓ_k²) K.
 func (k ARDKernel) EvalGradient(grad, x, z []float64) float64 {
 	var v [1]float64
-	k.gradients()(v[:], grad, x, z, 1)
+	lengths(k.Lengths).gradients(k.slopesAt)(v[:], grad, x, z, 1)
 	return v[0]
 }
 
 func (k ARDKernel) gradientRower(p *points) gradientRower {
-	return newLengthsGradient(p, lengths(k.Lengths), k.gradients(), func(v, s []float64) {
-		simd.ExpScaled(v, -0.5)
-		copy(s, v)
-	})
+	return newLengthsGradient(p, lengths(k.Lengths), k.slopesAt)
 }
 
-func (k ARDKernel) gradients() gradientLoop {
-	squares := lengths(k.Lengths).squares()
-	return func(v, grad, x, columns []float64, stride int) {
-		squares(v, grad, x, columns, stride)
-		expScaled(v, grad[:len(x)*len(v)], -0.5)
-	}
+// slopesAt turns squared distances v into K, and sets slope to the derivative of K by ln ℓ, divided by the
+// square of ℓ.
+func (ARDKernel) slopesAt(v, slope []float64) {
+	simd.ExpScaled(v, -0.5)
+	copy(slope, v)
 }
 
 func (k ARDKernel) spectral() ([]spectralTerm, bool) {

@@ -96,43 +96,22 @@ func (k ARDMaternKernel) With(values []float64) Kernel {
 // EvalGradient returns K(x, z) and sets grad to its derivatives by the logarithms of the lengths.
 func (k ARDMaternKernel) EvalGradient(grad, x, z []float64) float64 {
 	var v [1]float64
-	k.gradients()(v[:], grad, x, z, 1)
+	lengths(k.Lengths).gradients(k.slopesAt)(v[:], grad, x, z, 1)
 	return v[0]
 }
 
 func (k ARDMaternKernel) gradientRower(p *points) gradientRower {
-	root := math.Sqrt(float64(k.Halves))
-	return newLengthsGradient(p, lengths(k.Lengths), k.gradients(), func(v, s []float64) { k.slopesAt(v, s, root) })
+	return newLengthsGradient(p, lengths(k.Lengths), k.slopesAt)
 }
 
-// slopesAt turns squared distances v into K, and sets slope to that of K by ln ℓ, divided by the square.
-// slope is also memory.
-func (k ARDMaternKernel) slopesAt(v, slope []float64, root float64) {
-	decays(v, slope, root)
+// slopesAt is that of [ARDKernel].
+func (k ARDMaternKernel) slopesAt(v, slope []float64) {
+	decays(v, slope, math.Sqrt(float64(k.Halves)))
 	for j, e := range v {
 		if t := slope[j]; k.Halves == 3 {
 			v[j], slope[j] = (1+t)*e, 3*e
 		} else {
 			v[j], slope[j] = (1+t+float64(t*t)/3)*e, 5./3*(1+t)*e
-		}
-	}
-}
-
-func (k ARDMaternKernel) gradients() gradientLoop {
-	squares := lengths(k.Lengths).squares()
-	root := math.Sqrt(float64(k.Halves))
-	return func(v, grad, x, columns []float64, stride int) {
-		squares(v, grad, x, columns, stride)
-		var slope [256]float64
-		for from := 0; from < len(v); from += len(slope) {
-			part := v[from:min(from+len(slope), len(v))]
-			k.slopesAt(part, slope[:len(part)], root)
-			for f := range x {
-				for j, g := range grad[f*len(v)+from:][:len(part)] {
-					// At such distances that g is infinite, the slope is 0.
-					grad[f*len(v)+from+j] = min(g, math.MaxFloat64) * slope[j]
-				}
-			}
 		}
 	}
 }

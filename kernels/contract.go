@@ -68,9 +68,9 @@ type lengthsGradient struct {
 // mostCancelled is the largest |u| for which sums may cancel: they lose four of sixteen digits at most.
 const mostCancelled = 100
 
-func newLengthsGradient(p *points, l lengths, loop gradientLoop, slopes func(v, s []float64)) gradientRower {
+func newLengthsGradient(p *points, l lengths, slopes func(v, s []float64)) gradientRower {
 	p.byColumns()
-	return &lengthsGradient{gradientLoopRower: gradientLoopRower{p, loop}, lengths: l, slopes: slopes, once: new(sync.Once)}
+	return &lengthsGradient{gradientLoopRower: gradientLoopRower{p, l.gradients(slopes)}, lengths: l, slopes: slopes, once: new(sync.Once)}
 }
 
 // prepare computes u.

@@ -1,6 +1,9 @@
 package kernels
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // lengths are the length scales of a kernel that has one for each feature, as [digits] writes
 // them.
@@ -59,9 +62,9 @@ func (l lengths) parameters(s *scan) []parameter {
 	return list
 }
 
-// squares returns the part that the loops of derivatives share: it sets grad[k·len(v)+j] to
-// (x_k − z_jk)²/ℓ_k², and v[j] to their sum.
-func (l lengths) squares() gradientLoop {
+// gradients returns the loop of a kernel K = k(r²) with r² = Σ_f (x_f − z_f)²/ℓ_f². slopes turns some r² into
+// K, and sets s to the factor s of the derivatives s (x_f − z_f)²/ℓ_f² by ln ℓ_f.
+func (l lengths) gradients(slopes func(r2, s []float64)) gradientLoop {
 	inverse := l.inverse()
 	return func(v, grad, x, columns []float64, stride int) {
 		clear(v)
@@ -71,6 +74,17 @@ func (l lengths) squares() gradientLoop {
 				e := (a - c[j]) * weight
 				g[j] = float64(e * e)
 				v[j] = s + g[j]
+			}
+		}
+		var s [256]float64
+		for from := 0; from < len(v); from += len(s) {
+			part := v[from:min(from+len(s), len(v))]
+			slopes(part, s[:len(part)])
+			for f := range x {
+				g := grad[f*len(v)+from:][:len(part)]
+				for j, square := range g {
+					g[j] = min(square, math.MaxFloat64) * s[j] // far away the square is infinite, and s is 0
+				}
 			}
 		}
 	}

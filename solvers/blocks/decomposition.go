@@ -103,55 +103,42 @@ func (m Decomposition) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.
 // Resume implements solvers.Resumer.
 func (m Decomposition) Resume(p *solvers.Problem, alpha []float64, from *solvers.Saved) (solvers.Stepper, error) {
 	n := len(alpha)
-	if len(from.F) != n {
-		return m.Start(p, alpha)
-	}
 	f, keep := make([]float64, n), make([]int, 0, n)
-	for v, value := range from.F {
+	for v, value := range from.F[:min(n, len(from.F))] {
 		if value == value {
 			f[v], keep = float64(value), append(keep, v)
 		}
 	}
-	if len(keep) == n {
-		return m.StartAt(p, alpha, f)
-	}
-	if len(from.Base) != n || len(from.BaseF) != n || len(keep) < 2 {
+	some := len(keep) < n
+	if some && (len(from.F) != n || len(from.Base) != n || len(from.BaseF) != n || len(keep) < 2) {
 		return m.Start(p, alpha)
 	}
-	if err := m.Accepts(p); err != nil {
-		return nil, err
+	st, err := m.StartAt(p, alpha, f)
+	if s, ok := st.(*engine); ok && some {
+		copy(s.base, from.Base)
+		for v, value := range from.BaseF {
+			s.fBase[v] = float64(value)
+		}
+		s.leave(keep)
+		s.ends()
+		s.top, s.wide, s.best = math.Inf(-1), from.Wide, s.violation()
 	}
-	s := newEngine(p, m.Size, alpha, f)
-	copy(s.base, from.Base)
-	for v, value := range from.BaseF {
-		s.fBase[v] = float64(value)
-	}
-	s.leave(keep)
-	s.top, s.wide = math.Inf(-1), from.Wide
-	if !s.ends() {
-		return m.Start(p, alpha)
-	}
-	s.best = s.violation()
-	return s, nil
+	return st, err
 }
 
 // save returns what Resume needs.
 func (s *engine) save() *solvers.Saved {
-	short := func(f []float64) []float32 {
-		out := make([]float32, len(f))
-		for v, value := range f {
-			out[v] = float32(value)
+	saved := &solvers.Saved{Alpha: slices.Clone(s.alpha), F: make([]float32, len(s.f))}
+	for v, f := range s.f {
+		if saved.F[v] = float32(f); s.left[v] {
+			saved.F[v] = float32(math.NaN())
 		}
-		return out
 	}
-	saved := &solvers.Saved{Alpha: slices.Clone(s.alpha), F: short(s.f)}
 	if s.partial() {
-		for v, left := range s.left {
-			if left {
-				saved.F[v] = float32(math.NaN())
-			}
+		saved.Base, saved.BaseF, saved.Wide = slices.Clone(s.base), make([]float32, len(s.f)), s.wide
+		for v, f := range s.fBase {
+			saved.BaseF[v] = float32(f)
 		}
-		saved.Base, saved.BaseF, saved.Wide = slices.Clone(s.base), short(s.fBase), s.wide
 	}
 	return saved
 }
