@@ -63,8 +63,8 @@ func (ARDKernel) With(values []float64) Kernel { return ARD(values...) }
 
 // EvalGradient returns K(x, z) and sets grad[k] to ((x_k − z_k)²/ℓ_k²) K.
 func (k ARDKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	lengths(k.Lengths).gradients(k.slopesAt)(v[:], grad, x, z, 1)
+	var v [2]float64
+	lengths(k.Lengths).gradients(k.slopesAt)(v[:1], grad, x, z, 1, v[1:])
 	return v[0]
 }
 

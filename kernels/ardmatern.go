@@ -95,8 +95,8 @@ func (k ARDMaternKernel) With(values []float64) Kernel {
 
 // EvalGradient returns K(x, z) and sets grad to its derivatives by the logarithms of the lengths.
 func (k ARDMaternKernel) EvalGradient(grad, x, z []float64) float64 {
-	var v [1]float64
-	lengths(k.Lengths).gradients(k.slopesAt)(v[:], grad, x, z, 1)
+	var v [2]float64
+	lengths(k.Lengths).gradients(k.slopesAt)(v[:1], grad, x, z, 1, v[1:])
 	return v[0]
 }
 

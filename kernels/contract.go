@@ -20,6 +20,11 @@ func contract(r gradientRower, v, sum, x, w []float64, mem *work) {
 		c.contract(v, sum, x, w, mem)
 		return
 	}
+	contractRow(r, v, sum, x, w, mem)
+}
+
+// contractRow sums the derivatives of a row.
+func contractRow(r gradientRower, v, sum, x, w []float64, mem *work) {
 	m := len(v)
 	grad := mem.take(len(sum) * m)
 	defer mem.give(grad)
@@ -55,9 +60,10 @@ func (r sumGradient) contract(v, sum, x, w []float64, mem *work) {
 // This takes two products of vectors for each feature. As the terms may cancel, u has its mean taken
 // off, and points at which u is still large have no such sums.
 type lengthsGradient struct {
-	gradientLoopRower
+	p       *points
 	lengths lengths
 	slopes  func(v, s []float64) // turns r² in v into k(r²), and sets s to s(r²)
+	loop    func(v, grad, x, columns []float64, stride int, s []float64)
 
 	once          *sync.Once
 	small         bool // no |u| is large
@@ -70,7 +76,20 @@ const mostCancelled = 100
 
 func newLengthsGradient(p *points, l lengths, slopes func(v, s []float64)) gradientRower {
 	p.byColumns()
-	return &lengthsGradient{gradientLoopRower: gradientLoopRower{p, l.gradients(slopes)}, lengths: l, slopes: slopes, once: new(sync.Once)}
+	return &lengthsGradient{p: p, lengths: l, slopes: slopes, loop: l.gradients(slopes), once: new(sync.Once)}
+}
+
+func (r *lengthsGradient) row(v, grad, x []float64, mem *work) {
+	s := mem.take(len(v))
+	defer mem.give(s)
+	r.loop(v, grad, x, r.p.columns, r.p.n, s)
+}
+
+func (r *lengthsGradient) self(grad, x []float64, mem *work) float64 {
+	v := mem.take(2)
+	defer mem.give(v)
+	r.loop(v[:1], grad, x, x, 1, v[1:])
+	return v[0]
 }
 
 // prepare computes u.
@@ -104,7 +123,7 @@ func (r *lengthsGradient) contract(v, sum, x, w []float64, mem *work) {
 		small = math.Abs(at[f]) <= mostCancelled // x may be another point
 	}
 	if !small {
-		contract(&r.gradientLoopRower, v, sum, x, w, mem)
+		contractRow(r, v, sum, x, w, mem)
 		return
 	}
 	clear(sum)

@@ -63,10 +63,11 @@ func (l lengths) parameters(s *scan) []parameter {
 }
 
 // gradients returns the loop of a kernel K = k(r²) with r² = Σ_f (x_f − z_f)²/ℓ_f². slopes turns some r² into
-// K, and sets s to the factor s of the derivatives s (x_f − z_f)²/ℓ_f² by ln ℓ_f.
-func (l lengths) gradients(slopes func(r2, s []float64)) gradientLoop {
+// K, and sets s to the factor s of the derivatives s (x_f − z_f)²/ℓ_f² by ln ℓ_f. The loop takes s as memory, as
+// long as v.
+func (l lengths) gradients(slopes func(r2, s []float64)) func(v, grad, x, columns []float64, stride int, s []float64) {
 	inverse := l.inverse()
-	return func(v, grad, x, columns []float64, stride int) {
+	return func(v, grad, x, columns []float64, stride int, s []float64) {
 		clear(v)
 		for f, a := range x {
 			weight, g, c := inverse[f], grad[f*len(v):][:len(v)], columns[f*stride:][:len(v)]
@@ -76,15 +77,11 @@ func (l lengths) gradients(slopes func(r2, s []float64)) gradientLoop {
 				v[j] = s + g[j]
 			}
 		}
-		var s [256]float64
-		for from := 0; from < len(v); from += len(s) {
-			part := v[from:min(from+len(s), len(v))]
-			slopes(part, s[:len(part)])
-			for f := range x {
-				g := grad[f*len(v)+from:][:len(part)]
-				for j, square := range g {
-					g[j] = min(square, math.MaxFloat64) * s[j] // far away the square is infinite, and s is 0
-				}
+		slopes(v, s)
+		for f := range x {
+			g := grad[f*len(v):][:len(v)]
+			for j, square := range g {
+				g[j] = min(square, math.MaxFloat64) * s[j] // far away the square is infinite, and s is 0
 			}
 		}
 	}
