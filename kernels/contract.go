@@ -23,7 +23,7 @@ func contract(r gradientRower, v, sum, x, w []float64, mem *work) {
 	contractRow(r, v, sum, x, w, mem)
 }
 
-// contractRow sums the derivatives of a row.
+// contractRow computes all derivatives of a row, and then their sums with the weights w.
 func contractRow(r gradientRower, v, sum, x, w []float64, mem *work) {
 	m := len(v)
 	grad := mem.take(len(sum) * m)

@@ -394,8 +394,8 @@ func TestContract(t *testing.T) {
 
 // Once the first row has been computed a batch of them takes what its goroutines
 // take, and a row no memory.
-// Sums for kernels with a length for each feature do not lose digits for points that are far from the origin,
-// or many lengths from each other.
+// Kernels with a length for each feature have exact sums of derivatives, also for points that are far from
+// the origin, or many lengths from each other.
 func TestContractCancels(t *testing.T) {
 	const n = 60
 	for _, far := range []float64{0, 1e3, 1e7} {

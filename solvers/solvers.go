@@ -110,13 +110,14 @@ type Iterate struct {
 	Surrogate float64   // interior point: the gap computed from the multipliers, m t on the central path
 	Sweep     int       // number of iterations in a sweep over all points; 0 means n
 
-	// Save returns what Settings.Resume needs to go on from here as if the run had not ended. It is
-	// nil if the method needs no more than Alpha.
+	// Save returns the state of the run. A later run that gets it in Settings.Resume goes on from this
+	// iterate. Save is nil for methods that need Alpha only.
 	Save func() *Saved
 }
 
-// Saved is the state of a run of a method that implements [Resumer]. F is in single precision, which changes
-// the run by rounding only; Solve computes F of the result afresh.
+// Saved is the state of a run of a method that implements [Resumer]. All slices have n numbers, one for each
+// variable. F is stored in single precision to keep files small. Its rounding does not spoil the answer,
+// because Solve computes F anew at the end of a run.
 type Saved struct {
 	Alpha []float64 // n multipliers
 	F     []float32 // their F; NaN for those that are left out

@@ -38,7 +38,7 @@ type job struct {
 	Sparse            bool   // the points stay sparse in memory
 	C, Gamma, Epsilon float64
 	Length, Noise     float64 // of a Gaussian process: length scale of exp(−‖x − z‖²/(2 Length²)), noise variance
-	ARD               bool    // the evidence has a length scale for each feature
+	ARD               bool    // the kernel of kind evidence has a length scale for each feature
 	Memory            int64   // bytes for kernel rows, 0 means the default
 }
 

@@ -28,8 +28,8 @@ type indexed struct {
 	points Indexed
 	all    []int // 0, 1, …, n − 1
 	band   []int
-	reach  float64 // of the band on both sides of the kink, in units of f
-	safety float64 // reach in units of what f has moved (root mean square)
+	reach  float64 // the band has points at which f is at most so far outside of the rounded kink
+	safety float64 // the reach is so many times the root mean square of the last changes of f
 
 	y, f   []float64
 	v      []float64 // α with the sign of the side
@@ -67,15 +67,7 @@ func (n *indexed) run(ctx context.Context, at state, set Settings) error {
 		if err != nil {
 			return err
 		}
-		if set.Observe != nil {
-			set.Observe(res)
-		}
-		switch {
-		case res.Gap() <= n.gap*math.Abs(res.Primal):
-			res.Status = solvers.Converged
-			return nil
-		case res.Passes >= set.MaxPasses:
-			res.Status = solvers.IterationLimit
+		if n.ends(set) {
 			return nil
 		}
 		goal := 0.3 * n.gap * math.Abs(res.Primal)

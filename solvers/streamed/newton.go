@@ -308,18 +308,10 @@ func (n *newton) run(ctx context.Context, at state, set Settings) error {
 	}
 	step, next := make([]float64, n.m+1), state{beta: make([]float64, n.m)}
 	for {
-		if set.Observe != nil {
-			set.Observe(n.result)
+		if n.ends(set) {
+			return nil
 		}
 		res := n.result
-		switch {
-		case res.Gap() <= n.gap*math.Abs(res.Primal):
-			res.Status = solvers.Converged
-			return nil
-		case res.Passes >= set.MaxPasses:
-			res.Status = solvers.IterationLimit
-			return nil
-		}
 		decrement, err := n.direction(ctx, now, step)
 		if err != nil {
 			return err
@@ -358,6 +350,23 @@ func (n *newton) run(ctx context.Context, at state, set Settings) error {
 		}
 		at, next = next, at
 	}
+}
+
+// ends tells the observer of the result, and reports whether the run is over.
+func (n *newton) ends(set Settings) bool {
+	res := n.result
+	if set.Observe != nil {
+		set.Observe(res)
+	}
+	switch {
+	case res.Gap() <= n.gap*math.Abs(res.Primal):
+		res.Status = solvers.Converged
+	case res.Passes >= set.MaxPasses:
+		res.Status = solvers.IterationLimit
+	default:
+		return false
+	}
+	return true
 }
 
 // factorMetric factors M.
