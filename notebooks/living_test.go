@@ -733,15 +733,11 @@ func costsNothing(t *testing.T, dir string) {
 // The playground and its stories: each link gives another machine, and nothing hinders people.
 func TestPlayground(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("..")
+	w, err := writtenSite()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := t.TempDir()
-	w := &site{root: root, out: out, shared: map[string]bool{}}
-	if err := w.write(); err != nil {
-		t.Fatal(err)
-	}
+	out := w.out
 	costsNothing(t, out)
 	p := browsertest.Open(t, filepath.Join(out, "playground.html"), browsertest.Options{Offline: true})
 	audit := accessibility(t)

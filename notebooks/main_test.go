@@ -14,10 +14,19 @@ import (
 	"time"
 )
 
+// shared is a folder for what several tests use, until all have ended.
+var shared string
+
 // TestMain lets the test's binary be the guard of a learner's program.
 func TestMain(m *testing.M) {
 	guard()
-	os.Exit(m.Run())
+	var err error
+	if shared, err = os.MkdirTemp("", "svmnb-notebooks-"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(shared)
+	os.Exit(code)
 }
 
 func TestHelp(t *testing.T) {

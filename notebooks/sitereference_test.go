@@ -29,14 +29,11 @@ var (
 // TestReference holds the page of each public package to the package's files, which it
 // reads by itself.
 func TestReference(t *testing.T) {
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &site{root: root, out: t.TempDir(), shared: map[string]bool{}}
-	if err := w.write(); err != nil || len(w.problems) > 0 {
+	w, err := writtenSite()
+	if err != nil || len(w.problems) > 0 {
 		t.Fatal(err, w.problems)
 	}
+	root := w.root
 	list := exec.Command("go", "list", "-f", `{{if ne .Name "main"}}{{.ImportPath}}{{end}}`, "./...")
 	list.Dir = root
 	listed, err := list.Output()
