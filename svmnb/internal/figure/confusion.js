@@ -21,7 +21,7 @@ function tip(p) {
 // layout labels every class where a letter or three have room.
 function layout(w, top) {
 	var s = O.svm, longest = 0, narrow = w < 520;
-	s.names.forEach(function (n) { longest = Math.max(longest, echarts.format.getTextRect(n, '12px sans-serif').width); });
+	s.names.forEach(function (n) { longest = Math.max(longest, echarts.format.getTextRect(n, '12px $font').width); });
 	var left = Math.min(narrow ? 140 : 260, Math.max(84, longest * 1.06 + 48)), n = s.classes;
 	var width = Math.min(w - left - 14, Math.max(180, n * Math.min(160, Math.max(n > 5 ? 72 : 130, longest * 1.06 + 12)))), height = Math.min(width, Math.max(180, Math.min(620, n * (n > 5 ? 48 : 84))));
 	var every = function (room) { return room < 16 ? 'auto' : 0; };

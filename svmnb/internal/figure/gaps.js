@@ -19,7 +19,7 @@ function tipTexts(p) {
 // layout gives each machine a row, and room for its name.
 function layout(w, top) {
 	var s = O.svm, longest = 0;
-	s.names.forEach(function (n) { longest = Math.max(longest, echarts.format.getTextRect(n, '12px sans-serif').width); });
+	s.names.forEach(function (n) { longest = Math.max(longest, echarts.format.getTextRect(n, '12px $font').width); });
 	var left = Math.min(w < 520 ? 150 : 300, Math.max(50, longest * 1.06 + 20)), height = 36 * Math.max(3, s.names.length);
 	return { height: Math.round(top + height + 60), option: { grid: { left: left, top: top, width: w - left - 28, height: height }, yAxis: [{ axisLabel: { width: left - 14 } }] } };
 }
