@@ -60,7 +60,7 @@ func Confusion(d ConfusionData) (*Chart, error) {
 	}
 	subtitle := sentence(d.Problem, "rows: true class; columns: predicted; colour: share of the row")
 	p := plot{name: "confusion", about: "Confusion matrix of " + count(k, "class", "classes") + ".", tip: confusionJS.cut("tip"), grid: object{},
-		svm: object{"classes": k, "names": d.Classes, "layout": confusionJS.cut("layout", "font", fonts)}}
+		svm: object{"classes": k, "names": d.Classes, "layout": confusionJS.cut("layout", "font", fontFamily)}}
 	p.panel(categories("predicted class", d.Classes).set("inverse", false).label(object{"overflow": "truncate"}),
 		categories("true class", d.Classes).set("inverse", true).label(object{"overflow": "truncate"}))
 	p.add(custom(confusionJS.cut("cell"), cells).set("encode", object{"x": 0, "y": 1}))

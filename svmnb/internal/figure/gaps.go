@@ -56,7 +56,7 @@ func Gaps(d GapsData) (*Chart, error) {
 	}
 	from, to := decades(low/1.5, high*1.5)
 	p := plot{name: "gaps", about: "Distance from the optimum of each machine, as dots on a logarithmic axis.", tip: gapsJS.cut("tip"), grid: object{},
-		svm: object{"names": d.Names, "points": d.Points, "layout": gapsJS.cut("layout", "font", fonts)}}
+		svm: object{"names": d.Names, "points": d.Points, "layout": gapsJS.cut("layout", "font", fontFamily)}}
 	if d.Texts != nil {
 		p.tip, p.svm["texts"] = gapsJS.cut("tipTexts"), d.Texts
 	}

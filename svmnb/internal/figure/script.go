@@ -20,9 +20,9 @@ type source string
 //go:embed marks.js
 var marksJS source
 
-// fonts are those in which the page draws (theme of echarts/runtime.js). What sans-serif alone
+// fontFamily has the fonts in which the page draws (theme of echarts/runtime.js). What sans-serif alone
 // names may be narrower by a seventh.
-const fonts = `system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`
+const fontFamily = `system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`
 
 // cut returns a function of the source, without its name, or the value of a variable, for
 // the option. values are names without their $, each followed by its value.
