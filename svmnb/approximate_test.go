@@ -27,6 +27,7 @@ var approximations = []svmnb.Approximation{
 // calls certain is wrong, and its gap is mostly within twice the true one.
 func TestApproximationsEncloseTheOptimum(t *testing.T) {
 	ratios := make([][]float64, len(approximations))
+	var accurate accuracy
 	for trial := range problems(9) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 78))
 		data := datasets.Moons(60+rng.IntN(120), 0.1+0.3*rng.Float64(), uint64(trial))
@@ -38,7 +39,8 @@ func TestApproximationsEncloseTheOptimum(t *testing.T) {
 		case 2:
 			base = base.Balanced()
 		}
-		truth := must(base.Tol(1e-9).Fit(t.Context()))
+		truth := must(base.Tol(1e-12).Fit(t.Context()))
+		accurate.add(truth.Result)
 		optimum := truth.Certificate.Dual
 		for k, how := range approximations {
 			fit, err := base.Approximate(how).Fit(t.Context())
@@ -59,7 +61,7 @@ func TestApproximationsEncloseTheOptimum(t *testing.T) {
 			if after.Equality > 1e-9*optimum || after.Bound > 0 || after.Dual < before.Dual-1e-9*optimum || v.Dual < after.Dual-1e-8*optimum {
 				t.Errorf("%v: the pass has made multipliers with %v, and the verdict says %v", how, after, v.Dual)
 			}
-			const off = 1e-7
+			off := 1e-12 + truth.Certificate.RelGap
 			if bound.Dual > optimum*(1+off) || v.Dual > optimum*(1+off) || v.Primal < optimum*(1-off) || bound.Primal < optimum*(1-off) || bound.Dual > v.Dual*(1+off) {
 				t.Errorf("%v, %v: cheaply [%v, %v], then [%v, %v]; the optimum is %v", base, how, bound.Dual, bound.Primal, v.Dual, v.Primal, optimum)
 			}
@@ -88,6 +90,7 @@ func TestApproximationsEncloseTheOptimum(t *testing.T) {
 			}
 		}
 	}
+	accurate.log(t)
 	for k, r := range ratios {
 		slices.Sort(r)
 		if len(r) > 3 {

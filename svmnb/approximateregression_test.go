@@ -42,7 +42,7 @@ func TestApproximateRegressionsEncloseTheOptimum(t *testing.T) {
 		k := kernels.Scale(unit, []kernels.Kernel{kernels.RBF(math.Pow(10, 2*rng.Float64()-1)), kernels.Laplacian(1)}[rng.IntN(2)])
 		loss := losses[trial%len(losses)]
 		base := loss.of(svmnb.Regress(data).Kernel(k).C(math.Pow(10, 2*rng.Float64()-1)), unit)
-		truth := must(base.Tol(1e-8 * unit).Fit(t.Context()))
+		truth := must(base.Tol(1e-12 * unit).Fit(t.Context()))
 		least, most := truth.Certificate.Dual, truth.Certificate.Primal
 		size := most + math.Abs(truth.Certificate.Norm2)
 		for k, how := range approximations {
@@ -54,7 +54,7 @@ func TestApproximateRegressionsEncloseTheOptimum(t *testing.T) {
 			before := solvers.Certify(truth.Problem(), fit.Alpha)
 			v := must(fit.Certify(t.Context()))
 			after := solvers.Certify(truth.Problem(), fit.Alpha)
-			off := 1e-7 * size
+			off := 1e-12 * size
 			if after.Equality > off || after.Bound > 0 || after.Dual < before.Dual-off || v.Dual < after.Dual-off {
 				t.Errorf("%v, %v: the pass has made multipliers with %+v from %+v, and the verdict says %v", base, how, after, before, v.Dual)
 			}

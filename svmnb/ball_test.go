@@ -62,6 +62,25 @@ func (c *tally) log(t *testing.T, name string) {
 	}
 }
 
+// accuracy tells of the solutions against which bounds are checked.
+type accuracy struct {
+	gaps       []float64 // relative
+	unfinished int
+}
+
+func (a *accuracy) add(fit solvers.Result) {
+	a.gaps = append(a.gaps, fit.Certificate.RelGap)
+	if fit.Status != solvers.Converged {
+		a.unfinished++
+	}
+}
+
+func (a *accuracy) log(t *testing.T) {
+	slices.Sort(a.gaps)
+	n := len(a.gaps)
+	t.Logf("%d accurate solutions, of which %d have not reached their tolerance; relative gap: median %.1g, 99 %% below %.1g, largest %.1g", n, a.unfinished, a.gaps[n/2], a.gaps[n*99/100], a.gaps[n-1])
+}
+
 // A rough fit bounds the values of an accurate one, and no label that it calls certain is
 // wrong.
 func TestBoundsContainTheOptimum(t *testing.T) {
@@ -99,6 +118,7 @@ func TestBoundsContainTheOptimum(t *testing.T) {
 	for k := range single {
 		single[k] = newTally(together.tols...)
 	}
+	var accurate accuracy
 	for trial := range problems(32) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 77))
 		data := datasets.Moons(30+rng.IntN(120), 0.1+0.3*rng.Float64(), uint64(trial))
@@ -110,10 +130,11 @@ func TestBoundsContainTheOptimum(t *testing.T) {
 		x = append(x, data.X...)
 		at := datasets.Rows(x)
 		base := kinds[trial%len(kinds)].of(data, k, math.Pow(10, 3*rng.Float64()-1))
-		truth, err := base.Tol(1e-10).Fit(t.Context())
+		truth, err := base.Tol(1e-12).Fit(t.Context())
 		if err != nil && truth == nil {
 			t.Fatalf("%v: %v", base, err)
 		}
+		accurate.add(truth.Result)
 		exact, _ := truth.Values(at)
 		right, _ := truth.Predict(at)
 		tight, _, err := truth.Bounds(at)
@@ -152,6 +173,7 @@ func TestBoundsContainTheOptimum(t *testing.T) {
 		single[k].log(t, kind.name)
 	}
 	together.log(t, "all")
+	accurate.log(t)
 	if soft, last := single[0], len(together.tols)-1; soft.certain[last] < soft.all[last]*9/10 {
 		t.Errorf("only %d of %d labels of the 1-norm are certain at m − M ≤ 1e-3", soft.certain[last], soft.all[last])
 	}
@@ -160,6 +182,7 @@ func TestBoundsContainTheOptimum(t *testing.T) {
 func TestBoundsOfRegressions(t *testing.T) {
 	names := []string{"ε-SVR", "quadratic loss", "ν-SVR"}
 	counts := []*tally{newTally(0.1, 1e-2, 1e-3), newTally(0.1, 1e-2, 1e-3), newTally(0.1, 1e-2, 1e-3)}
+	var accurate accuracy
 	for trial := range problems(18) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 78))
 		data := datasets.Sinc(40+rng.IntN(60), 0.2, uint64(trial))
@@ -175,10 +198,11 @@ func TestBoundsOfRegressions(t *testing.T) {
 		for i := range x {
 			x[i] = []float64{24*rng.Float64() - 12}
 		}
-		truth, err := base.Tol(1e-10).Fit(t.Context())
+		truth, err := base.Tol(1e-12).Fit(t.Context())
 		if err != nil && truth == nil {
 			t.Fatal(err)
 		}
+		accurate.add(truth.Result)
 		exact, _ := truth.Predict(datasets.Rows(x))
 		tight, _, err := truth.Bounds(datasets.Rows(x))
 		if err != nil {
@@ -205,6 +229,7 @@ func TestBoundsOfRegressions(t *testing.T) {
 	for k, name := range names {
 		counts[k].log(t, name)
 	}
+	accurate.log(t)
 }
 
 func TestCertainClassesStay(t *testing.T) {
@@ -214,7 +239,7 @@ func TestCertainClassesStay(t *testing.T) {
 		rng := rand.New(rand.NewPCG(uint64(trial), 79))
 		base := svmnb.Classify(flowers).Kernel(kernels.RBF(math.Pow(10, 2*rng.Float64()-1.5))).C(math.Pow(10, 3*rng.Float64()-1))
 		for name, scheme := range map[string]func(svmnb.Classifier) svmnb.MultiClassifier{"one": svmnb.Classifier.OneVsOne, "rest": svmnb.Classifier.OneVsRest, "jointly": svmnb.Classifier.CrammerSinger} {
-			truth, err := scheme(base.Tol(1e-10)).Fit(t.Context())
+			truth, err := scheme(base.Tol(1e-12)).Fit(t.Context())
 			if err != nil && truth == nil {
 				t.Fatal(err)
 			}
