@@ -118,8 +118,16 @@ func TestPolishReachesTheOptimum(t *testing.T) {
 		}
 	}
 	fit := base.Approximate(svmnb.Nystroem{Landmarks: 200, By: svmnb.Greedy}).MustFit()
-	if exact := must(fit.Polish(t.Context())); exact.Iterations >= cold.Iterations {
+	exact := must(fit.Polish(t.Context()))
+	if exact.Iterations >= cold.Iterations {
 		t.Errorf("polishing took %d iterations, a cold start %d", exact.Iterations, cold.Iterations)
+	}
+	if _, _, err := fit.Bounds(data); err != nil {
+		t.Fatal(err)
+	}
+	again := must(fit.Polish(t.Context())) // Bounds has computed F, from which this goes on
+	if d := math.Abs(again.Certificate.Dual - exact.Certificate.Dual); d > again.Certificate.Gap+exact.Certificate.Gap {
+		t.Errorf("after Bounds polishing reaches %v instead of %v", again.Certificate.Dual, exact.Certificate.Dual)
 	}
 }
 

@@ -355,11 +355,11 @@ func (f *ApproximateFit) Polish(ctx context.Context) (_ *Fit, err error) {
 	if f.none() {
 		return nil, arguments.NoFit("Polish")
 	}
-	start := f.alpha
+	start, known := f.alpha, []float64(nil)
 	if f.exact != nil {
-		start = f.exact.Alpha
+		start, known = f.exact.Alpha, f.exact.F
 	}
-	res, err := f.polish(ctx, f.task, start)
+	res, err := f.polish(ctx, f.task, start, known)
 	if res == nil {
 		return nil, err
 	}
@@ -367,13 +367,13 @@ func (f *ApproximateFit) Polish(ctx context.Context) (_ *Fit, err error) {
 }
 
 // polish solves the exact problem from these multipliers, or from where the method starts if it
-// cannot take them.
-func (a *approximation) polish(ctx context.Context, s scene, start []float64) (*solvers.Result, error) {
+// cannot take them. known is their F, or nil.
+func (a *approximation) polish(ctx context.Context, s scene, start, known []float64) (*solvers.Result, error) {
 	if err := arguments.Given(ctx, "Polish"); err != nil {
 		return nil, err
 	}
 	t := a.t
-	res, err := solvers.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit, Every: t.every, Start: start})
+	res, err := solvers.Solve(ctx, t.problem, t.method, solvers.Settings{Stop: t.stop, MaxIterations: t.limit, Every: t.every, Start: start, StartF: known})
 	var bad *solvers.ProblemError
 	if errors.As(err, &bad) && bad.Field == "Start" {
 		res, err = t.machine.solve(ctx, t.problem, s, nil)

@@ -170,11 +170,11 @@ func (f *ApproximateRegressionFit) Polish(ctx context.Context) (_ *RegressionFit
 	if f.none() {
 		return nil, arguments.NoFit("Polish")
 	}
-	start := f.alpha
+	start, known := f.alpha, []float64(nil)
 	if f.exact != nil {
-		start = f.exact.Alpha
+		start, known = f.exact.Alpha, f.exact.F
 	}
-	res, err := f.polish(ctx, f.task, start)
+	res, err := f.polish(ctx, f.task, start, known)
 	if res == nil {
 		return nil, err
 	}

@@ -2,12 +2,13 @@
 //
 //	go run ./internal/bench/large -n 10000,30000,100000,300000,1000000
 //	go run ./internal/bench/large -n 1000000 -c 10
-//	go run ./internal/bench/large -n 1000000 -c 32 -gamma 0.4 -separation 1.5 -spread 0.1 -noise 0.2
+//	go run ./internal/bench/large -n 1000000 -c 32 -gamma 0.4 -separation 1.5 -spread 0.1 -noise 0.2 -landmarks 2000
 //
 // The points come from eight normal clouds, of which every second one is a class. GOMAXPROCS sets
 // the number of threads. Each line is written when its fit is done, and the last one says how the
 // seconds and the kernel values grow with n. An interrupt ends a fit with what it has. With -keep,
-// a fit goes on from the last checkpoint of a run that was killed.
+// a fit goes on from the last checkpoint of a run that was killed. With -landmarks, the exact fit starts
+// from a Nyström approximation, whose time is part of the line.
 package main
 
 import (
@@ -56,6 +57,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	tol := flags.Float64("tol", 1e-3, "largest violation M − m at the end")
 	memory := flags.Int64("memory", 0, "`MiB` that the process should take, as GOMEMLIMIT says it; 0 means no limit")
 	keep := flags.Bool("keep", false, "use Keep: a run that was killed goes on when the same command is given again")
+	landmarks := flags.Int("landmarks", 0, "start from Nyström's approximation with so many `landmarks`; 0 means from α = 0")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -77,9 +79,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		began, used := time.Now(), processorSeconds()
 		learner := svmnb.Classify(data).Kernel(kernels.RBF(*gamma)).C(*c).Tol(*tol)
 		var fit *svmnb.Fit
-		if *keep {
+		switch {
+		case *landmarks > 0:
+			var rough *svmnb.ApproximateFit
+			if rough, err = learner.Approximate(svmnb.Nystroem{Landmarks: *landmarks}).Fit(ctx); err == nil {
+				fit, err = rough.Polish(ctx)
+			}
+		case *keep:
 			fit = learner.Keep()
-		} else {
+		default:
 			fit, err = learner.Fit(ctx)
 		}
 		if fit == nil {
