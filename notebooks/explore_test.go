@@ -97,7 +97,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 		t.Errorf("it begins with %s, want %s", got, want)
 	}
 	var times []float64
-	for k := range 16 {
+	for k := range map[bool]int{true: 16, false: 4}[base == "/"] {
 		var took float64
 		page.Do(&took, `return move('`+[]string{"C", "gamma"}[k%2]+`', `+[]string{"20", "33", "31", "41", "25", "38", "44", "28"}[k/2]+`)`)
 		times = append(times, took)

@@ -166,12 +166,16 @@ func TestGalleryDraws(t *testing.T) {
 	}
 }
 
-// On a telephone the names of axes that stand beside them are whole.
+// On a telephone the names of axes that stand beside them are whole, also in pictures that are drawn
+// without a browser. TestTextsOnTelephone looks at all figures in a browser, so here every third does.
 func TestGalleryOnTelephone(t *testing.T) {
 	upright := regexp.MustCompile(`y="-([\d.]+)" transform="matrix\(0,-1,1,0,([-\d.]+),[-\d.]+\)"[^>]*>([^<]+)`)
-	names := 0
+	names, exhibits := 0, 0
 	for _, r := range gallery(asItIs) {
 		for _, e := range r.exhibits {
+			if exhibits++; exhibits%3 != 1 {
+				continue
+			}
 			c, err := e.draw()
 			if err != nil {
 				t.Fatal(err)
@@ -189,7 +193,7 @@ func TestGalleryOnTelephone(t *testing.T) {
 			}
 		}
 	}
-	if names < 25 {
+	if names < 10 {
 		t.Errorf("only %d names of axes found", names)
 	}
 }
