@@ -157,7 +157,7 @@ func TestMadeUpClass(t *testing.T) {
 	students := madeUpClass(t, dir, n)
 	out := filepath.Join(dir, "results")
 	args := []string{"check", "-against", filepath.Join(dir, "given", "lab.ipynb"), "-roster", filepath.Join(dir, "roster.csv"),
-		"-o", out, "-deadline", "2026-11-20 23:59", "-late", "10%", "-timeout", "8s", filepath.Join(dir, "handed-in")}
+		"-o", out, "-deadline", "2026-11-20 23:59", "-late", "10%", "-timeout", "12s", filepath.Join(dir, "handed-in")}
 	var said strings.Builder
 	start := time.Now()
 	if err := command(t.Context(), args, &said, testWriter{t}); err != nil {

@@ -140,25 +140,26 @@ func (a *approximation) certify(ctx context.Context) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	if by, _ := a.t.best(alpha, q); a.t.real != nil && by < 0.5 {
-		// The dual objective of these multipliers is negative, that of a small multiple may not
-		// be. The pass takes that multiple, which the cheap bound knows.
+	if a.t.real != nil {
+		// The dual objective of these multipliers may be negative where that of a small multiple is not.
+		// The pass may then end below what the cheap bound knows, so another one takes that multiple.
 		cheap, err := a.of.quadratic(ctx)
 		if err != nil {
 			return nil, err
 		}
-		by, _ := a.t.best(a.alpha, cheap)
-		small := slices.Clone(a.alpha)
-		for u := range small {
-			small[u] *= by
-		}
-		_, less, err := a.t.sweep(ctx, small)
-		if err != nil {
-			return nil, err
-		}
-		_, d := a.t.best(alpha, q)
-		if _, other := a.t.best(small, less); other > d {
-			alpha, q = small, less
+		by, known := a.t.best(a.alpha, cheap)
+		if share, d := a.t.best(alpha, q); share < 0.5 || d < known {
+			small := slices.Clone(a.alpha)
+			for u := range small {
+				small[u] *= by
+			}
+			_, less, err := a.t.sweep(ctx, small)
+			if err != nil {
+				return nil, err
+			}
+			if _, other := a.t.best(small, less); other > d {
+				alpha, q = small, less
+			}
 		}
 	}
 	primal := a.of.primal

@@ -32,7 +32,11 @@ var losses = []struct {
 // bounds of its values.
 func TestApproximateRegressionsEncloseTheOptimum(t *testing.T) {
 	ratios := make([][]float64, len(approximations))
+	trials := []int{591} // whose pass once ended below the cheap bound
 	for trial := range problems(10) {
+		trials = append(trials, trial)
+	}
+	for _, trial := range trials {
 		rng := rand.New(rand.NewPCG(uint64(trial), 79))
 		unit := math.Pow(10, 4*rng.Float64()-2)
 		data := datasets.Sinc(60+rng.IntN(100), 0.3*rng.Float64(), uint64(trial))

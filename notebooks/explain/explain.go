@@ -488,6 +488,7 @@ func (s *Session) missingPackage(c *cell, text string) (finding, bool) {
 var (
 	ended     = regexp.MustCompile(`^(exit status \d+|signal: .*)$`)
 	panicked  = regexp.MustCompile(`(?m)^(?:panic|fatal error): (.*)`)
+	noMemory  = regexp.MustCompile(`out of memory|cannot (allocate|map|remap|reserve) `) // package runtime has these for what it was about to do
 	frame     = regexp.MustCompile(`\[\[ Cell(?: \[(\d+)\])? Line (\d+) \]\]`)
 	initFrame = regexp.MustCompile(`\nmain\.init(?:\.\d+)?\(\)\n[^\n]*\[\[ Cell \[(\d+)\] Line (\d+) \]\]`)
 	variable  = regexp.MustCompile(`^var (` + ident + `)`)
@@ -515,7 +516,7 @@ func (s *Session) ended(c *cell, state string) finding {
 	}
 	if m := panicked.FindStringSubmatch(stderr); m != nil {
 		f.says = m[0]
-		if strings.Contains(m[1], "out of memory") { // wherever it was at that time
+		if noMemory.MatchString(m[1]) { // wherever it was at that time
 			f.means = "The program needs more memory than there is."
 			return f
 		}

@@ -26,7 +26,7 @@ import (
 
 // longer is a search that takes long enough to kill a worker in its middle.
 func longer() selection.Searcher {
-	return selection.Search(svmnb.Classify(datasets.Moons(400, 0.3, 9)).Kernel(kernels.RBF(1)),
+	return selection.Search(svmnb.Classify(datasets.Moons(1200, 0.3, 9)).Kernel(kernels.RBF(1)),
 		selection.Grid{"C": {1, 10, 100}, "gamma": {0.5, 1, 2, 4}}, selection.StratifiedKFold(6, 1))
 }
 
