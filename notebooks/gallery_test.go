@@ -166,8 +166,8 @@ func TestGalleryDraws(t *testing.T) {
 	}
 }
 
-// On a telephone the names of axes that stand beside them are whole, also in pictures that are drawn
-// without a browser. TestTextsOnTelephone looks at all figures in a browser, so here every third does.
+// On a telephone, the names of upright axes are not cut in pictures that are drawn without a browser.
+// The test draws every third figure; TestTextsOnTelephone looks at all of them in a browser.
 func TestGalleryOnTelephone(t *testing.T) {
 	upright := regexp.MustCompile(`y="-([\d.]+)" transform="matrix\(0,-1,1,0,([-\d.]+),[-\d.]+\)"[^>]*>([^<]+)`)
 	names, exhibits := 0, 0

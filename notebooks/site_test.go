@@ -173,10 +173,9 @@ func TestSiteNamesBrokenLinks(t *testing.T) {
 }
 
 // accessibility returns a check of a page by axe-core, whose script the variable SVMNB_AXE names.
-// It reports faults that hinder people: those that axe calls serious or critical. Most of its time
-// goes into the elements of formulas, charts and code, and into contrasts. These come from one
-// template, so only a check of the whole page looks at them; any other first takes them out of
-// the page, which is then of no other use.
+// It reports the faults that axe calls serious or critical. Formulas, charts, code and contrasts
+// take most of its time, and are made in the same way on all pages. So only the check of a whole
+// page looks at them. Any other check first removes them, and changes the page by this.
 func accessibility(t *testing.T) func(p *browsertest.Page, address string, whole bool) {
 	script, err := os.ReadFile(os.Getenv("SVMNB_AXE"))
 	if err != nil {
@@ -264,7 +263,7 @@ func TestSiteInBrowser(t *testing.T) {
 		p.Look(look)
 		visit(address)
 		fits(address, look)
-		// All pages have the colours and the templates of these.
+		// These have every kind of content and all colours, so they are checked whole.
 		audit(p, address, slices.Contains([]string{"index.html", "docs/gallery.html", "docs/math.html", "reference/svmnb/gp.html", "notebooks/" + name}, address))
 		if errs := p.Errors()[errors:]; len(errs) > 0 {
 			t.Errorf("%s: errors %q", address, errs)

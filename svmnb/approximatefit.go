@@ -141,8 +141,9 @@ func (a *approximation) certify(ctx context.Context) (*Verdict, error) {
 		return nil, err
 	}
 	if a.t.real != nil {
-		// The dual objective of these multipliers may be negative where that of a small multiple is not.
-		// The pass may then end below what the cheap bound knows, so another one takes that multiple.
+		// Multipliers that are too large can have a negative dual objective. The pass over them may then
+		// end below the cheap bound, which is that of their best multiple. So a second pass starts from
+		// this multiple.
 		cheap, err := a.of.quadratic(ctx)
 		if err != nil {
 			return nil, err

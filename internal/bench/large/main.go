@@ -8,7 +8,7 @@
 // the number of threads. Each line is written when its fit is done, and the last one says how the
 // seconds and the kernel values grow with n. An interrupt ends a fit with what it has. With -keep,
 // a fit goes on from the last checkpoint of a run that was killed. With -landmarks, the exact fit starts
-// from a Nyström approximation, whose time is part of the line.
+// from a Nyström approximation. The seconds in its line include those of the approximation.
 package main
 
 import (

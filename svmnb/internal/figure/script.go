@@ -20,8 +20,8 @@ type source string
 //go:embed marks.js
 var marksJS source
 
-// fontFamily has the fonts in which the page draws (theme of echarts/runtime.js). What sans-serif alone
-// names may be narrower by a seventh.
+// fontFamily names the fonts of the theme in echarts/runtime.js. Figures measure their texts in these
+// fonts, since those of sans-serif alone may be a seventh narrower.
 const fontFamily = `system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`
 
 // cut returns a function of the source, without its name, or the value of a variable, for

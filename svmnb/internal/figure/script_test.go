@@ -264,3 +264,10 @@ func TestReplayInThePage(t *testing.T) {
 		t.Errorf("the path has %d places, want %d", n, places)
 	}
 }
+
+// Figures measure texts in the fonts of the page's theme.
+func TestFontsOfTheTheme(t *testing.T) {
+	if runtime, _ := echarts.Source(); !strings.Contains(runtime, "fontFamily: '"+fontFamily+"'") {
+		t.Errorf("the theme has other fonts than %s", fontFamily)
+	}
+}
