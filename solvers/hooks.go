@@ -76,6 +76,15 @@ type Refresher interface {
 	Refresh(f []float64)
 }
 
+// A Drifter is a Stepper in single precision with many points, for which computing F afresh takes
+// long. Solve asks it at times how far F has drifted. While the drift is small beside the violation,
+// F shows truly that W grows, and is not computed afresh.
+type Drifter interface {
+	// Drift returns the largest error of F at some of the points, and the violation. When ctx ends
+	// first, the error is infinite.
+	Drift(ctx context.Context) (drift, violation float64)
+}
+
 // A Beginner is a Criterion that decides from more than the trace. Solve asks it for the
 // criterion of each run, and for an observer, which sees every sampled point before that
 // criterion is asked about it. When the criterion is met, the observer sees the point again with

@@ -140,6 +140,12 @@ func smoUpdateF32AVX512(f *float64, ki *float32, kj *float32, up *float64, low *
 func smoSecondF32AVX512(f *float64, low *float64, ki *float32, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
 
 //go:noescape
+func smoSingleUpdateF32AVX512(rise *float32, fall *float32, ki *float32, kj *float32, n int, t float32, at *[16]int32, most *[16]float32, least *[16]float32)
+
+//go:noescape
+func smoSingleSecondF32AVX512(fall *float32, ki *float32, diag *float32, n int, fi float32, kii float32, tau float32, at *[16]int32, above *[16]float32, below *[16]float32)
+
+//go:noescape
 func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 
 //go:noescape
@@ -264,3 +270,9 @@ func smoUpdateF32AVX2(f *float64, ki *float32, kj *float32, up *float64, low *fl
 
 //go:noescape
 func smoSecondF32AVX2(f *float64, low *float64, ki *float32, diag *float64, n int, fi float64, kii float64, tau float64) (j int, gain float64)
+
+//go:noescape
+func smoSingleUpdateF32AVX2(rise *float32, fall *float32, ki *float32, kj *float32, n int, t float32, at *[16]int32, most *[16]float32, least *[16]float32)
+
+//go:noescape
+func smoSingleSecondF32AVX2(fall *float32, ki *float32, diag *float32, n int, fi float32, kii float32, tau float32, at *[16]int32, above *[16]float32, below *[16]float32)

@@ -9102,6 +9102,160 @@ done:
 	VZEROUPPER
 	RET
 
+// func smoSingleUpdateF32AVX512(rise *float32, fall *float32, ki *float32, kj *float32, n int, t float32, at *[16]int32, most *[16]float32, least *[16]float32)
+// Requires: AVX, AVX512F, SSE
+TEXT ·smoSingleUpdateF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         rise+0(FP), AX
+	MOVQ         fall+8(FP), CX
+	MOVQ         ki+16(FP), DX
+	MOVQ         kj+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVSS        t+40(FP), X0
+	VBROADCASTSS X0, Z0
+	VMOVUPS      f32_ff800000<>+0(SB), Z1
+	VMOVUPS      f32_7f800000<>+0(SB), Z2
+	MOVL         $0xffffffff, DI
+	VMOVD        DI, X3
+	VPBROADCASTD X3, Z3
+	MOVL         $0x00000010, DI
+	VMOVD        DI, X4
+	VPBROADCASTD X4, Z5
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X4
+	VPBROADCASTD X4, Z4
+	VMOVUPS      Z4, Z4
+
+full:
+	TESTQ   SI, SI
+	JEQ     done
+	VMOVUPS (DX), Z6
+	VSUBPS  (BX), Z6, Z6
+	VMULPS  Z0, Z6, Z6
+	VMOVUPS (AX), Z7
+	VMOVUPS (CX), Z8
+	VSUBPS  Z6, Z7, Z7
+	VSUBPS  Z6, Z8, Z8
+	VMOVUPS Z7, (AX)
+	VMOVUPS Z8, (CX)
+	VCMPPS  $0x1e, Z1, Z7, K1
+	VMOVAPS Z4, K1, Z3
+	VMAXPS  Z1, Z7, Z1
+	VMINPS  Z2, Z8, Z2
+	VPADDD  Z5, Z4, Z4
+	ADDQ    $+64, DX
+	ADDQ    $+64, BX
+	ADDQ    $+64, AX
+	ADDQ    $+64, CX
+	SUBQ    $0x10, SI
+	JMP     full
+
+done:
+	MOVQ    at+48(FP), AX
+	MOVQ    most+56(FP), CX
+	MOVQ    least+64(FP), DX
+	VMOVUPS Z3, (AX)
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z2, (DX)
+	VZEROUPPER
+	RET
+
+DATA f32_ff800000<>+0(SB)/4, $0xff800000
+DATA f32_ff800000<>+4(SB)/4, $0xff800000
+DATA f32_ff800000<>+8(SB)/4, $0xff800000
+DATA f32_ff800000<>+12(SB)/4, $0xff800000
+DATA f32_ff800000<>+16(SB)/4, $0xff800000
+DATA f32_ff800000<>+20(SB)/4, $0xff800000
+DATA f32_ff800000<>+24(SB)/4, $0xff800000
+DATA f32_ff800000<>+28(SB)/4, $0xff800000
+DATA f32_ff800000<>+32(SB)/4, $0xff800000
+DATA f32_ff800000<>+36(SB)/4, $0xff800000
+DATA f32_ff800000<>+40(SB)/4, $0xff800000
+DATA f32_ff800000<>+44(SB)/4, $0xff800000
+DATA f32_ff800000<>+48(SB)/4, $0xff800000
+DATA f32_ff800000<>+52(SB)/4, $0xff800000
+DATA f32_ff800000<>+56(SB)/4, $0xff800000
+DATA f32_ff800000<>+60(SB)/4, $0xff800000
+GLOBL f32_ff800000<>(SB), RODATA|NOPTR, $64
+
+DATA f32_7f800000<>+0(SB)/4, $0x7f800000
+DATA f32_7f800000<>+4(SB)/4, $0x7f800000
+DATA f32_7f800000<>+8(SB)/4, $0x7f800000
+DATA f32_7f800000<>+12(SB)/4, $0x7f800000
+DATA f32_7f800000<>+16(SB)/4, $0x7f800000
+DATA f32_7f800000<>+20(SB)/4, $0x7f800000
+DATA f32_7f800000<>+24(SB)/4, $0x7f800000
+DATA f32_7f800000<>+28(SB)/4, $0x7f800000
+DATA f32_7f800000<>+32(SB)/4, $0x7f800000
+DATA f32_7f800000<>+36(SB)/4, $0x7f800000
+DATA f32_7f800000<>+40(SB)/4, $0x7f800000
+DATA f32_7f800000<>+44(SB)/4, $0x7f800000
+DATA f32_7f800000<>+48(SB)/4, $0x7f800000
+DATA f32_7f800000<>+52(SB)/4, $0x7f800000
+DATA f32_7f800000<>+56(SB)/4, $0x7f800000
+DATA f32_7f800000<>+60(SB)/4, $0x7f800000
+GLOBL f32_7f800000<>(SB), RODATA|NOPTR, $64
+
+// func smoSingleSecondF32AVX512(fall *float32, ki *float32, diag *float32, n int, fi float32, kii float32, tau float32, at *[16]int32, above *[16]float32, below *[16]float32)
+// Requires: AVX, AVX512F, SSE
+TEXT ·smoSingleSecondF32AVX512(SB), NOSPLIT, $0-72
+	MOVQ         fall+0(FP), AX
+	MOVQ         ki+8(FP), CX
+	MOVQ         diag+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVSS        fi+32(FP), X0
+	VBROADCASTSS X0, Z0
+	MOVSS        kii+36(FP), X3
+	VBROADCASTSS X3, Z3
+	MOVSS        tau+40(FP), X4
+	VBROADCASTSS X4, Z4
+	VMOVUPS      f32_40000000<>+0(SB), Z5
+	VMOVUPS      f32_3f800000<>+0(SB), Z6
+	VPXORQ       Z1, Z1, Z1
+	MOVL         $0xffffffff, SI
+	VMOVD        SI, X7
+	VPBROADCASTD X7, Z7
+	VPXORQ       Z2, Z2, Z2
+	MOVL         $0x00000010, SI
+	VMOVD        SI, X8
+	VPBROADCASTD X8, Z9
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X8
+	VPBROADCASTD X8, Z8
+	VMOVUPS      Z8, Z8
+
+full:
+	TESTQ        BX, BX
+	JEQ          done
+	VMOVUPS      (CX), Z10
+	VADDPS       (DX), Z3, Z11
+	VFNMADD231PS Z5, Z10, Z11
+	VMAXPS       Z11, Z4, Z11
+	VSUBPS       (AX), Z0, Z10
+	VMAXPS       Z2, Z10, Z10
+	VMULPS       Z10, Z10, Z10
+	VMULPS       Z10, Z6, Z12
+	VMULPS       Z11, Z1, Z13
+	VCMPPS       $0x1e, Z13, Z12, K1
+	VMOVAPS      Z10, K1, Z1
+	VMOVAPS      Z11, K1, Z6
+	VMOVAPS      Z8, K1, Z7
+	VPADDD       Z9, Z8, Z8
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $0x10, BX
+	JMP          full
+
+done:
+	MOVQ    at+48(FP), AX
+	MOVQ    above+56(FP), CX
+	MOVQ    below+64(FP), DX
+	VMOVUPS Z7, (AX)
+	VMOVUPS Z1, (CX)
+	VMOVUPS Z6, (DX)
+	VZEROUPPER
+	RET
+
 // func tileF64AVX2(k int, a *float64, b *float64, c *float64, ldc int, to uint8, ahead int)
 // Requires: AVX, FMA3, MMX+
 TEXT ·tileF64AVX2(SB), NOSPLIT, $0-56
@@ -13586,5 +13740,164 @@ done:
 	MOVSD        X0, gain+72(FP)
 	CVTTSD2SQ    X1, AX
 	MOVQ         AX, j+64(FP)
+	VZEROUPPER
+	RET
+
+// func smoSingleUpdateF32AVX2(rise *float32, fall *float32, ki *float32, kj *float32, n int, t float32, at *[16]int32, most *[16]float32, least *[16]float32)
+// Requires: AVX, AVX2, SSE
+TEXT ·smoSingleUpdateF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         rise+0(FP), AX
+	MOVQ         fall+8(FP), CX
+	MOVQ         ki+16(FP), DX
+	MOVQ         kj+24(FP), BX
+	MOVQ         n+32(FP), SI
+	MOVSS        t+40(FP), X0
+	VBROADCASTSS X0, Y0
+	VMOVUPS      f32_ff800000<>+0(SB), Y1
+	VMOVUPS      f32_7f800000<>+0(SB), Y2
+	MOVL         $0xffffffff, DI
+	VMOVD        DI, X3
+	VPBROADCASTD X3, Y3
+	VMOVUPS      f32_ff800000<>+0(SB), Y4
+	VMOVUPS      f32_7f800000<>+0(SB), Y5
+	MOVL         $0xffffffff, DI
+	VMOVD        DI, X6
+	VPBROADCASTD X6, Y6
+	MOVL         $0x00000010, DI
+	VMOVD        DI, X7
+	VPBROADCASTD X7, Y8
+	MOVL         $0x00000000, DI
+	VMOVD        DI, X7
+	VPBROADCASTD X7, Y7
+	VMOVUPS      Y7, Y7
+
+full:
+	TESTQ     SI, SI
+	JEQ       done
+	VMOVUPS   (DX), Y9
+	VSUBPS    (BX), Y9, Y9
+	VMULPS    Y0, Y9, Y9
+	VMOVUPS   (AX), Y10
+	VMOVUPS   (CX), Y11
+	VSUBPS    Y9, Y10, Y10
+	VSUBPS    Y9, Y11, Y11
+	VMOVUPS   Y10, (AX)
+	VMOVUPS   Y11, (CX)
+	VCMPPS    $0x1e, Y1, Y10, Y9
+	VBLENDVPS Y9, Y7, Y3, Y3
+	VMAXPS    Y1, Y10, Y1
+	VMINPS    Y2, Y11, Y2
+	VMOVUPS   32(DX), Y9
+	VSUBPS    32(BX), Y9, Y9
+	VMULPS    Y0, Y9, Y9
+	VMOVUPS   32(AX), Y10
+	VMOVUPS   32(CX), Y11
+	VSUBPS    Y9, Y10, Y10
+	VSUBPS    Y9, Y11, Y11
+	VMOVUPS   Y10, 32(AX)
+	VMOVUPS   Y11, 32(CX)
+	VCMPPS    $0x1e, Y4, Y10, Y9
+	VBLENDVPS Y9, Y7, Y6, Y6
+	VMAXPS    Y4, Y10, Y4
+	VMINPS    Y5, Y11, Y5
+	VPADDD    Y8, Y7, Y7
+	ADDQ      $+64, DX
+	ADDQ      $+64, BX
+	ADDQ      $+64, AX
+	ADDQ      $+64, CX
+	SUBQ      $0x10, SI
+	JMP       full
+
+done:
+	MOVQ    at+48(FP), AX
+	MOVQ    most+56(FP), CX
+	MOVQ    least+64(FP), DX
+	VMOVUPS Y3, (AX)
+	VMOVUPS Y1, (CX)
+	VMOVUPS Y2, (DX)
+	VMOVUPS Y6, 32(AX)
+	VMOVUPS Y4, 32(CX)
+	VMOVUPS Y5, 32(DX)
+	VZEROUPPER
+	RET
+
+// func smoSingleSecondF32AVX2(fall *float32, ki *float32, diag *float32, n int, fi float32, kii float32, tau float32, at *[16]int32, above *[16]float32, below *[16]float32)
+// Requires: AVX, AVX2, FMA3, SSE
+TEXT ·smoSingleSecondF32AVX2(SB), NOSPLIT, $0-72
+	MOVQ         fall+0(FP), AX
+	MOVQ         ki+8(FP), CX
+	MOVQ         diag+16(FP), DX
+	MOVQ         n+24(FP), BX
+	MOVSS        fi+32(FP), X0
+	VBROADCASTSS X0, Y0
+	MOVSS        kii+36(FP), X1
+	VBROADCASTSS X1, Y1
+	MOVSS        tau+40(FP), X2
+	VBROADCASTSS X2, Y2
+	VMOVUPS      f32_3f800000<>+0(SB), Y3
+	VXORPS       Y4, Y4, Y4
+	MOVL         $0xffffffff, SI
+	VMOVD        SI, X5
+	VPBROADCASTD X5, Y5
+	VMOVUPS      f32_3f800000<>+0(SB), Y6
+	VXORPS       Y7, Y7, Y7
+	MOVL         $0xffffffff, SI
+	VMOVD        SI, X8
+	VPBROADCASTD X8, Y8
+	VXORPS       Y9, Y9, Y9
+	MOVL         $0x00000010, SI
+	VMOVD        SI, X10
+	VPBROADCASTD X10, Y11
+	MOVL         $0x00000000, SI
+	VMOVD        SI, X10
+	VPBROADCASTD X10, Y10
+	VMOVUPS      Y10, Y10
+
+full:
+	TESTQ        BX, BX
+	JEQ          done
+	VMOVUPS      (CX), Y12
+	VADDPS       (DX), Y1, Y13
+	VFNMADD231PS f32_40000000<>+0(SB), Y12, Y13
+	VMAXPS       Y13, Y2, Y13
+	VSUBPS       (AX), Y0, Y12
+	VMAXPS       Y9, Y12, Y12
+	VMULPS       Y12, Y12, Y12
+	VMULPS       Y12, Y3, Y14
+	VMULPS       Y13, Y4, Y15
+	VCMPPS       $0x1e, Y15, Y14, Y14
+	VBLENDVPS    Y14, Y12, Y4, Y4
+	VBLENDVPS    Y14, Y13, Y3, Y3
+	VBLENDVPS    Y14, Y10, Y5, Y5
+	VMOVUPS      32(CX), Y12
+	VADDPS       32(DX), Y1, Y13
+	VFNMADD231PS f32_40000000<>+0(SB), Y12, Y13
+	VMAXPS       Y13, Y2, Y13
+	VSUBPS       32(AX), Y0, Y12
+	VMAXPS       Y9, Y12, Y12
+	VMULPS       Y12, Y12, Y12
+	VMULPS       Y12, Y6, Y14
+	VMULPS       Y13, Y7, Y15
+	VCMPPS       $0x1e, Y15, Y14, Y14
+	VBLENDVPS    Y14, Y12, Y7, Y7
+	VBLENDVPS    Y14, Y13, Y6, Y6
+	VBLENDVPS    Y14, Y10, Y8, Y8
+	VPADDD       Y11, Y10, Y10
+	ADDQ         $+64, AX
+	ADDQ         $+64, CX
+	ADDQ         $+64, DX
+	SUBQ         $0x10, BX
+	JMP          full
+
+done:
+	MOVQ    at+48(FP), AX
+	MOVQ    above+56(FP), CX
+	MOVQ    below+64(FP), DX
+	VMOVUPS Y5, (AX)
+	VMOVUPS Y4, (CX)
+	VMOVUPS Y3, (DX)
+	VMOVUPS Y8, 32(AX)
+	VMOVUPS Y7, 32(CX)
+	VMOVUPS Y6, 32(DX)
 	VZEROUPPER
 	RET

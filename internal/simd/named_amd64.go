@@ -101,3 +101,27 @@ func expScaled(v *float64, n int, a float64, roots *uint64) (left, lanes int) {
 	}
 	return n, n
 }
+
+func smoSingleUpdate(rise, fall *float32, ki, kj *float32, n int, t float32, at *[16]int32, most, least *[16]float32) bool {
+	switch active {
+	case AVX512:
+		smoSingleUpdateF32AVX512(rise, fall, ki, kj, n, t, at, most, least)
+	case AVX2:
+		smoSingleUpdateF32AVX2(rise, fall, ki, kj, n, t, at, most, least)
+	default:
+		return false
+	}
+	return true
+}
+
+func smoSingleSecond(fall, ki, diag *float32, n int, fi, kii, tau float32, at *[16]int32, above, below *[16]float32) bool {
+	switch active {
+	case AVX512:
+		smoSingleSecondF32AVX512(fall, ki, diag, n, fi, kii, tau, at, above, below)
+	case AVX2:
+		smoSingleSecondF32AVX2(fall, ki, diag, n, fi, kii, tau, at, above, below)
+	default:
+		return false
+	}
+	return true
+}

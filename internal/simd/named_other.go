@@ -23,3 +23,11 @@ func smoPartner(f, low, ki, diag *float64, n int, fi, kii, tau float64) (j int, 
 }
 
 func expScaled(v *float64, n int, a float64, roots *uint64) (left, lanes int) { return n, n }
+
+func smoSingleUpdate(rise, fall *float32, ki, kj *float32, n int, t float32, at *[16]int32, most, least *[16]float32) bool {
+	return false
+}
+
+func smoSingleSecond(fall, ki, diag *float32, n int, fi, kii, tau float32, at *[16]int32, above, below *[16]float32) bool {
+	return false
+}

@@ -11,9 +11,9 @@
 // At one level, an element has the same bits at any place in a slice, in any batch and on any
 // number of goroutines, and entry (i, j) of A·Aᵀ has the bits of (j, i). Two levels differ by
 // rounding, since the vector units fuse multiply and add: |error| ≤ (k + 2)·u·Σ|a_i b_i| for
-// each sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate], [SMOSecond], [SMOPair],
-// [SMOPartner], [Dots], [SquaredDistances], [ExpScaled], [Summarise] and [Gap] have the same
-// bits at all levels.
+// each sum of k products, with u = 2⁻⁵³ or 2⁻²⁴. [SMOUpdate], [SMOSecond], [SMOUpdateSingle],
+// [SMOSecondSingle], [SMOPair], [SMOPartner], [Dots], [SquaredDistances], [ExpScaled],
+// [Summarise] and [Gap] have the same bits at all levels.
 //
 // NaN and ±Inf are treated as in Go. Nothing is allocated after the first calls. A length that
 // does not fit is a mistake of the caller and panics like an index out of range.

@@ -29,10 +29,11 @@ import (
 //   - If more α are free than fit into a set, they would take turns for a long time. Once
 //     at most 4096 variables are active, all of them form one set. From 50,000 points on, sets
 //     grow to a quarter of the free α, and to 1/128 of the active variables, because each set
-//     has to read all of these.
+//     has to read all of these. As fewer variables are active, sets become smaller again.
 //   - The inner run stops when its violation is a tenth of that of the whole problem, or
-//     three tenths from 50,000 points on. One of its steps costs less than a hundredth of a
-//     row, but it uses only one core.
+//     three tenths from 50,000 points on while sets are small. One of its steps costs less than a
+//     hundredth of a row, but it uses only one core. It keeps F in single precision as long as that
+//     is precise enough for the violation.
 //   - Points at a bound that are far from moving are left out, as in the shrinking of
 //     [solvers.SMO], and their F is not updated. When the violation has fallen to 0.03 of
 //     its value, their F is updated again, at the cost of a row for each α that has changed.
@@ -185,6 +186,8 @@ type engine struct {
 	spare   []float32 // memory for the values among the next working set
 	known   []int     // the points of values
 	up, low []float64 // noRise and noFall of the working set
+
+	rise, fall, diag []float32 // of the working set in single precision; see inSingle
 }
 
 // local is the problem on a working set: its α, F, and the diagonal of K with the ridge.
@@ -208,13 +211,14 @@ const (
 	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
 	rare             = 1e-4    // the same from many points on, where it costs a pass over all points for each support vector; the criterion is usually met before
 	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
-	loose            = 0.3     // the same from many points on, where updating F costs most: an eighth fewer kernel values
+	loose            = 0.3     // the same from many points on, until the sets grow: an eighth fewer kernel values
 	many             = 50_000  // number of points from which Solve keeps the sums of an F computed afresh
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
 	wide             = 4096    // largest working set of all active variables, or from many points on; its values take 64 MB
 	perFree          = 4       // from many points on a set may have one of so many free α,
-	perActive        = 128     // and one of so many active variables
+	perActive        = 128     // and one of so many active variables;
+	fewActive        = 16      // later it has at most one of so many active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
 	patience         = 30      // steps without progress after which a small violation counts as rounding
@@ -388,6 +392,40 @@ func (s *engine) Complete(ctx context.Context) []float64 {
 	return s.f
 }
 
+// looked is the number of variables for which Drift computes F.
+const looked = 512
+
+// Drift implements solvers.Drifter. It looks at active variables, since the others have no F.
+func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
+	coef := make([]float64, s.n)
+	for v, a := range s.alpha {
+		coef[v%s.n] -= s.p.S[v] * a
+	}
+	s.points, s.coef = s.points[:0], s.coef[:0]
+	for i, c := range coef {
+		if c != 0 {
+			s.points, s.coef = append(s.points, i), append(s.coef, c)
+		}
+	}
+	some, on := make([]int, min(looked, len(s.active))), make([]int, 0, looked)
+	for k := range some {
+		some[k] = s.active[k*len(s.active)/len(some)]
+		on = append(on, some[k]%s.n)
+	}
+	sum := make([]float64, len(on))
+	if s.k.AddTo(ctx, sum, nil, on, s.points, s.coef, true) != nil {
+		return math.Inf(1), s.violation()
+	}
+	for k, v := range some {
+		linear := s.p.P[v]
+		if s.p.Ridge != nil {
+			linear += s.p.Ridge[v] * s.alpha[v]
+		}
+		drift = max(drift, math.Abs(sum[k]-s.p.S[v]*linear-s.f[v]))
+	}
+	return drift, s.violation()
+}
+
 // catchUp updates F of the variables that were left out. It reports false when ctx ends before
 // it is done.
 func (s *engine) catchUp(ctx context.Context) bool {
@@ -453,11 +491,11 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if !s.pose() {
 		return false, s.blame()
 	}
-	if s.large {
-		s.solve(ctx, loose*s.violation())
-	} else {
-		s.solve(ctx, inner*s.violation())
+	stop := inner
+	if s.large && s.size <= largest {
+		stop = loose
 	}
+	s.solve(ctx, stop*s.violation())
 	s.points, s.coef = s.points[:0], s.coef[:0]
 	for k, v := range s.set {
 		if d := s.local.alpha[k] - s.alpha[v]; d != 0 {
@@ -586,8 +624,11 @@ func (s *engine) choose() {
 	}
 	size := s.room
 	s.room = min(2*s.room, s.size)
+	for s.large && size > largest && fewActive*size > len(s.active) {
+		size /= 2
+	}
 	if s.crowded() {
-		size = len(s.active)
+		size = len(s.active) &^ (simd.SingleLanes - 1)
 	}
 	stay := max(0, min(len(s.order), size/2, size-4)) // leaves room for the worst pair of each group
 	s.order = append(s.order[:0], s.order[len(s.order)-stay:]...)
@@ -613,9 +654,9 @@ func (s *engine) choose() {
 }
 
 // crowded reports whether all active variables should form the next working set, because more
-// α are free than fit into an ordinary set.
+// α are free than fit into an ordinary set. With many points, sets grow instead.
 func (s *engine) crowded() bool {
-	return len(s.active) <= s.widest && len(s.active) > s.size && s.free > s.size
+	return !s.large && len(s.active) <= s.widest && len(s.active) > s.size && s.free > s.size
 }
 
 func (s *engine) groups() int {
@@ -727,54 +768,6 @@ func (s *engine) pose() (finite bool) {
 		finite = finite && *kk-*kk == 0
 	}
 	return finite
-}
-
-// solve runs second-order SMO on the working set until the violation is at most tol.
-func (s *engine) solve(ctx context.Context, tol float64) {
-	w, m := &s.local, len(s.set)
-	row := func(k int) []float32 { return s.values[k*m : k*m+m] }
-	var ends [2]end
-	update := func(ki, kj []float32, t float64) {
-		for g := range s.groups() {
-			from, to, e := s.bound[g], s.bound[g+1], &ends[g]
-			e.i, e.up, e.low = simd.SMOUpdate(w.f[from:to], ki[from:to], kj[from:to], s.up[from:to], s.low[from:to], t)
-			e.i += from
-		}
-	}
-	if s.groups() == 1 {
-		ends[1] = none
-	}
-	update(row(0), row(0), 0)
-	for steps := 0; steps < stepsPerVariable*m; steps++ {
-		if steps%4096 == 0 && ctx.Err() != nil {
-			return
-		}
-		e := worstOf(&ends)
-		if !(e.up-e.low > tol) {
-			return
-		}
-		from, to := 0, s.bound[1]
-		if e == &ends[1] {
-			from, to = s.bound[1], s.bound[2]
-		}
-		i := e.i
-		ki := row(i)
-		tau := max(1e-12, 8*0x1p-24*w.diag[i]) // a smaller curvature is only rounding; see pairs.curvature
-		j, _ := simd.SMOSecond(w.f[from:to], s.low[from:to], ki[from:to], w.diag[from:to], e.up, w.diag[i], tau)
-		if j < 0 {
-			return
-		}
-		j += from
-		kappa := max(w.diag[i]+w.diag[j]-2*float64(ki[j]), tau)
-		t := min((e.up-w.f[j])/kappa, w.Rise(i, w.alpha[i]), w.Fall(j, w.alpha[j]))
-		if !(t > 0) || math.IsInf(t, 1) {
-			return
-		}
-		w.alpha[i], w.alpha[j] = w.Moved(i, w.alpha[i], t), w.Moved(j, w.alpha[j], -t)
-		s.mask(s.up, s.low, i, &w.Problem, i, w.alpha[i])
-		s.mask(s.up, s.low, j, &w.Problem, j, w.alpha[j])
-		update(ki, row(j), t)
-	}
 }
 
 // blame looks for the kernel value that has made F infinite or NaN.

@@ -377,3 +377,66 @@ func TestSavesF(t *testing.T) {
 		}
 	}
 }
+
+// Drift is rounding, and after a fault of F of some variables it is this fault.
+func TestDrift(t *testing.T) {
+	for name, p := range machines(t, 120) {
+		t.Run(name, func(t *testing.T) {
+			s := begun(t, p, smallest)
+			for range 20 {
+				if done, err := s.Step(context.Background()); done || err != nil {
+					t.Fatal(done, err)
+				}
+			}
+			size := 1.0
+			for _, a := range s.alpha {
+				size += math.Abs(a)
+			}
+			drift, violation := s.Drift(context.Background())
+			if !(drift > 0 && drift <= 0x1p-22*size && violation == s.violation()) {
+				t.Errorf("a drift of %g, violation %g", drift, violation)
+			}
+			for _, v := range s.active[len(s.active)/2:] {
+				s.f[v] -= 3
+			}
+			if drift, _ := s.Drift(context.Background()); math.Abs(drift-3) > 0x1p-20*size {
+				t.Errorf("a drift of %g, want 3", drift)
+			}
+			ended, cancel := context.WithCancel(context.Background())
+			cancel()
+			if drift, _ := s.Drift(ended); p.K.Dim() > 1 && !(drift > 2) {
+				t.Errorf("a drift of %g after the end", drift)
+			}
+		})
+	}
+}
+
+// The steps in single precision end near the optimum on the set, as those in double precision do.
+func TestSingle(t *testing.T) {
+	p := machines(t, 128)["C-SVC"]
+	run := func(in func(s *engine, tol float64) bool) (w, violation float64) {
+		s := begun(t, p, 128)
+		s.room = 128
+		s.choose()
+		if !s.pose() || !in(s, 1e-3) {
+			t.Fatal("no steps")
+		}
+		alpha := make([]float64, 128)
+		for k, v := range s.set {
+			alpha[v] = s.local.alpha[k]
+		}
+		balanced(t, p, alpha)
+		s = newEngine(p, 128, alpha, nil)
+		return s.dual(), s.violation()
+	}
+	single, v := run(func(s *engine, tol float64) bool { return s.inSingle(context.Background(), tol) })
+	double, _ := run(func(s *engine, tol float64) bool { s.inDouble(context.Background(), tol); return true })
+	if !(v < 1.2e-3 && math.Abs(single-double) <= 1e-3*128*10) {
+		t.Errorf("W = %g with a violation of %g; in double precision %g", single, v, double)
+	}
+	s := begun(t, p, 128)
+	s.choose()
+	if !s.pose() || s.inSingle(context.Background(), 1e-7) {
+		t.Error("single precision for a violation that it cannot see")
+	}
+}

@@ -12,23 +12,28 @@ import (
 // operation, so that all levels have the same bits. n is a multiple of 8.
 
 // chosen is a set of lanes: a mask register, or a vector in which all bits of a lane are set.
-type chosen struct{ r reg.Register }
+type chosen struct {
+	r reg.Register
+	m machine
+}
 
 func (m machine) compare(predicate uint8, x Op, y reg.VecVirtual) chosen {
 	if m.wide {
 		k := K()
-		VCMPPD(U8(predicate), x, y, k)
-		return chosen{k}
+		m.of(VCMPPS, VCMPPD)(U8(predicate), x, y, k)
+		return chosen{k, m}
 	}
 	mask := YMM()
-	VCMPPD(U8(predicate), x, y, mask)
-	return chosen{mask}
+	m.of(VCMPPS, VCMPPD)(U8(predicate), x, y, mask)
+	return chosen{mask, m}
 }
 
 // move copies the chosen lanes of v.
 func (c chosen) move(v, to reg.VecVirtual) {
 	if c.r.Kind() == reg.KindOpmask {
-		VMOVAPD(v, c.r, to)
+		c.m.of(VMOVAPS, VMOVAPD)(v, c.r, to)
+	} else if c.m.single {
+		VBLENDVPS(c.r, v, to, to)
 	} else {
 		VBLENDVPD(c.r, v, to, to)
 	}
@@ -40,22 +45,22 @@ func (m machine) and(a, b chosen) chosen {
 	if m.wide {
 		k := K()
 		KANDW(a.r, b.r, k)
-		return chosen{k}
+		return chosen{k, m}
 	}
 	mask := YMM()
 	VANDPD(a.r, b.r, mask)
-	return chosen{mask}
+	return chosen{mask, m}
 }
 
 func (m machine) andNot(a, b chosen) chosen {
 	if m.wide {
 		k := K()
 		KANDNW(b.r, a.r, k)
-		return chosen{k}
+		return chosen{k, m}
 	}
 	mask := YMM()
 	VANDNPD(b.r, a.r, mask)
-	return chosen{mask}
+	return chosen{mask, m}
 }
 
 // addWhere adds v to sum in the chosen lanes; takeWhere subtracts it there.

@@ -44,7 +44,10 @@ func main() {
 			}
 			m.smoUpdate()
 			m.smoSecond()
-			if !single {
+			if single {
+				m.smoSingleUpdate()
+				m.smoSingleSecond()
+			} else {
 				m.dots()
 				m.distances()
 				m.expScaled()
