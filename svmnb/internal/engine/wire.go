@@ -87,7 +87,7 @@ var (
 // BuildFlags are the flags by which go build makes the module of folder wasm. Calls are inlined
 // in the loops of vectors and matrices only (internal/vec, internal/simd): this makes the module
 // 7 % smaller, and a drag stays within its limits (docs/living-pages.md).
-var BuildFlags = []string{"-trimpath", "-ldflags=-s -w", "-gcflags=std=-l", "-gcflags=gonum.org/...=-l", "-gcflags=github.com/svmnb/svmnb/svmnb/...=-l", "-gcflags=github.com/svmnb/svmnb/solvers/...=-l", "-gcflags=github.com/svmnb/svmnb/kernels=-l"}
+var BuildFlags = []string{"-trimpath", "-ldflags=-s -w", "-gcflags=all=-l", "-gcflags=github.com/svmnb/svmnb/internal/vec=", "-gcflags=github.com/svmnb/svmnb/internal/simd="}
 
 const mostPoints = 5000 // in a page, whose matrix would otherwise take more than 200 MB
 
