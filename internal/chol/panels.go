@@ -86,6 +86,21 @@ func (p *Panels[T]) turned(i, c, end int) []T {
 func (p *Panels[T]) At(i, j int) T     { return *p.Entry(i, j) }
 func (p *Panels[T]) Entry(i, j int) *T { return &p.Column(i/p.Width(), j)[i%p.Width()] }
 
+// Squares returns the squared norms of the rows, which are the diagonal entries of LL'.
+func (p *Panels[T]) Squares() []float64 {
+	w := p.Width()
+	sums := make([]float64, p.count()*w)
+	parallel.Do(p.count(), p.n*p.n/2, func(i int) {
+		own := sums[i*w:][:w]
+		for column := p.Column(i, 0); len(column) > 0; column = column[w:] {
+			for r, v := range column[:w] {
+				own[r] += float64(float64(v) * float64(v))
+			}
+		}
+	})
+	return sums[:p.n]
+}
+
 // Set sets the entries of consecutive rows of one panel, from row i and column j up to the
 // diagonal. If scale is not nil, each entry is multiplied by the scale of its row and of its
 // column. Entries of one row are far apart in a panel, so several rows are written together, and
@@ -546,6 +561,16 @@ func (u *Inverse[T]) Row(dst []T, i int) {
 	}
 }
 
+// Double sets dst to the first i+1 entries of row i.
+func (u *Inverse[T]) Double(dst []float64, i int) {
+	for j := 0; j*u.width <= i; j++ {
+		dst := dst[j*u.width:]
+		for k, v := range u.part(j, i, i+1)[:min(u.width, i+1-j*u.width)] {
+			dst[k] = float64(v)
+		}
+	}
+}
+
 // Dense returns all n rows, which takes 8n² bytes in double precision.
 func (u *Inverse[T]) Dense() [][]T {
 	n, w := u.n, u.width
@@ -648,6 +673,23 @@ func (p *Panels[T]) Inverse(ctx context.Context) (*Inverse[T], error) {
 		made.set(from, to, b.to)
 	})
 	return u, context.Cause(ctx)
+}
+
+// Single returns p in single precision.
+func Single(p *Panels[float64]) *Panels[float32] {
+	q := New[float32](p.n)
+	from, to := p.Width(), q.Width() // from divides to
+	parallel.Do(p.count(), p.n*p.n/2, func(i int) {
+		first := i * from
+		src, dst := p.Column(i, 0), q.Column(first/to, 0)[first%to:]
+		for j := range first + from {
+			row := dst[j*to:][:from]
+			for r, v := range src[j*from:][:from] {
+				row[r] = float32(v)
+			}
+		}
+	})
+	return q
 }
 
 // Extended returns the factor of a larger matrix, of which p has factored the first n rows: rows

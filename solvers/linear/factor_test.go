@@ -323,3 +323,63 @@ func TestExtended(t *testing.T) {
 		}
 	}
 }
+
+// The inverse in single precision has six digits, and is in double precision where it would have fewer.
+func TestInverseLowerSingle(t *testing.T) {
+	const n = fewSingle + 9 // the last panel is not full
+	rng := toy.Rand(41)
+	x, _ := toy.Points(rng, n, 2, 0.5)
+	k := toy.NewGram(x, toy.RBF(0.5))
+	for _, c := range []struct {
+		noise  float64
+		single bool
+	}{{0.5, true}, {0.02, true}, {0.001, false}} {
+		noise := make([]float64, n)
+		for i := range noise {
+			noise[i] = c.noise
+		}
+		f, err := Cholesky{}.Factor(t.Context(), &System{K: k, Noise: noise})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := f.InverseLower(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := f.InverseLowerSingle(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := make([]float64, n), make([]float64, n)
+		most, off, sum, trace := 0.0, 0.0, 0.0, 0.0
+		for i := range n {
+			a, b = want.Row(a[:n], i), got.Row(b[:n], i)
+			for j, v := range a {
+				most, off = max(most, math.Abs(v)), max(off, math.Abs(b[j]-v))
+			}
+			sum, trace = sum+b[i]-a[i], trace+a[i]
+		}
+		if single := off != 0; single != c.single {
+			t.Errorf("noise %g: single precision is %v", c.noise, single)
+		}
+		if off > 1e-5*most || math.Abs(sum) > 1e-6*trace {
+			t.Errorf("noise %g: an entry is off by %g of %g, the trace by %g of %g", c.noise, off, most, sum, trace)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	noise := make([]float64, n)
+	for i := range noise {
+		noise[i] = 1
+	}
+	f, err := Cholesky{}.Factor(t.Context(), &System{K: k, Noise: noise})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.InverseLowerSingle(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	if l, err := new(CholeskyFactor).InverseLowerSingle(t.Context()); err != nil || l.u != nil {
+		t.Errorf("the zero factor: %v, %v", l, err)
+	}
+}
