@@ -32,6 +32,7 @@ import (
 	"github.com/svmnb/svmnb/datasets"
 	"github.com/svmnb/svmnb/internal/simd"
 	"github.com/svmnb/svmnb/kernels"
+	"github.com/svmnb/svmnb/solvers"
 	"github.com/svmnb/svmnb/svmnb"
 )
 
@@ -58,6 +59,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	memory := flags.Int64("memory", 0, "`MiB` that the process should take, as GOMEMLIMIT says it; 0 means no limit")
 	keep := flags.Bool("keep", false, "use Keep: a run that was killed goes on when the same command is given again")
 	landmarks := flags.Int("landmarks", 0, "start from Nyström's approximation with so many `landmarks`; 0 means from α = 0")
+	every := flags.Int("watch", 0, "print where the run is, after every `k` working sets; 0 means never")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -78,6 +80,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		data := clouds(n, *d, *separation, *spread, *noise, *seed)
 		began, used := time.Now(), processorSeconds()
 		learner := svmnb.Classify(data).Kernel(kernels.RBF(*gamma)).C(*c).Tol(*tol)
+		if *every > 0 {
+			learner = learner.Stop(watched{solvers.KKT{Tol: *tol}, out, *every})
+		}
 		var fit *svmnb.Fit
 		switch {
 		case *landmarks > 0:
@@ -113,6 +118,20 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			(logSeconds[last]-logSeconds[last-1])/(logN[last]-logN[last-1]), (logValues[last]-logValues[last-1])/(logN[last]-logN[last-1]))
 	}
 	return nil
+}
+
+// watched prints every so many iterations of a run.
+type watched struct {
+	solvers.KKT
+	out   io.Writer
+	every int
+}
+
+func (w watched) Met(pt *solvers.Point, t *solvers.Trace) solvers.Status {
+	if pt.Iteration%w.every == 0 {
+		fmt.Fprintf(w.out, "%9d sets %9.1f s %9.3g values, violation %.3g, %d active, %d free\n", pt.Iteration, pt.Elapsed.Seconds(), float64(pt.Evaluations), pt.KKT, pt.Active, pt.Free)
+	}
+	return w.KKT.Met(pt, t)
 }
 
 // clouds has n points of eight normal clouds; those of the second, the fourth … are the class +1.
