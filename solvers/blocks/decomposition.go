@@ -31,7 +31,7 @@ import (
 //     grow to a quarter of the free α, and to 1/128 of the active variables, because each set
 //     has to read all of these. As fewer variables are active, sets become smaller again.
 //   - The inner run stops when its violation is a tenth of that of the whole problem, or
-//     three tenths from 50,000 points on while sets are small. One of its steps costs less than a
+//     three tenths from 50,000 points on while sets are small or few α are free. One of its steps costs less than a
 //     hundredth of a row, but it uses only one core. It keeps F in single precision as long as that
 //     is precise enough for the violation.
 //   - Points at a bound that are far from moving are left out, as in the shrinking of
@@ -211,7 +211,8 @@ const (
 	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
 	rare             = 1e-4    // the same from many points on, where it costs a pass over all points for each support vector; the criterion is usually met before
 	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
-	loose            = 0.3     // the same from many points on, until the sets grow: an eighth fewer kernel values
+	loose            = 0.3     // the same from many points on, until the sets grow and many α are free: an eighth fewer kernel values
+	manyFree         = 16      // if at least one of so many active variables has a free α, more steps save rows all the same
 	many             = 50_000  // number of points from which Solve keeps the sums of an F computed afresh
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
@@ -492,7 +493,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		return false, s.blame()
 	}
 	stop := inner
-	if s.large && s.size <= largest {
+	if s.large && (s.size <= largest || manyFree*s.free < len(s.active)) {
 		stop = loose
 	}
 	s.solve(ctx, stop*s.violation())
