@@ -12,8 +12,8 @@ const SingleLanes = 16
 
 // SMOUpdateSingle subtracts t·(ki[j] − kj[j]) from rise[j] and fall[j] for all j, which is a step of
 // t on the pair (i, j). rise has F of the variables that may rise, and −Inf for the others; fall has
-// F of those that may fall, or +Inf. It returns the first index of the largest rise, this value, and
-// the smallest fall. The index is −1 if no rise is above −Inf.
+// F of those that may fall, and +Inf for the others. It returns the largest element of rise with its
+// first index, and the smallest element of fall. The index is −1 if all of rise is −Inf.
 func SMOUpdateSingle(rise, fall []float32, ki, kj []float32, t float32) (i int, most, least float32) {
 	n := len(rise)
 	fall, ki, kj = fall[:n], ki[:n], kj[:n]

@@ -393,7 +393,7 @@ func (s *engine) Complete(ctx context.Context) []float64 {
 	return s.f
 }
 
-// looked is the number of variables for which Drift computes F.
+// looked is the largest number of variables at which Drift computes F afresh.
 const looked = 512
 
 // Drift implements solvers.Drifter. It looks at active variables, since the others have no F.

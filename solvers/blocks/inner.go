@@ -19,9 +19,10 @@ const (
 	mostSingle = 1e6     // |F| and kernel values above could make products that single precision cannot hold
 )
 
-// inSingle makes the steps with F in single precision, which take half the time. F is counted from
-// the middle of its ends. Rounding lets it drift, but only until the end of the run: the update of F
-// of all points does not use it. It does nothing and returns false if tol is too small for that.
+// inSingle makes the steps with F in single precision, which take half the time. It subtracts the
+// middle of both ends from F first, so that small differences keep their digits. Rounding errors of
+// this F do not last: when the steps are done, F of all points is updated from the changes of α. If
+// tol is too small for single precision, inSingle does nothing and returns false.
 func (s *engine) inSingle(ctx context.Context, tol float64) bool {
 	w, m := &s.local, len(s.set)
 	row := func(k int) []float32 { return s.values[k*m : k*m+m] }
@@ -75,8 +76,8 @@ func (s *engine) inSingle(ctx context.Context, tol float64) bool {
 // only rounding; see pairs.curvature of package solvers.
 func (s *engine) tau(i int) float64 { return max(1e-12, 8*0x1p-24*s.local.diag[i]) }
 
-// length moves α of the pair (i, j), whose F differ by d, as far as it gains, and returns the length
-// of this step. It reports false if there is none.
+// length makes the step on the pair (i, j): it changes both α and returns the length of the step. d is
+// F_i − F_j. If the pair cannot move, it changes nothing and returns false.
 func (s *engine) length(i, j int, d, kij, tau float64) (t float64, ok bool) {
 	w := &s.local
 	t = min(d/max(w.diag[i]+w.diag[j]-2*kij, tau), w.Rise(i, w.alpha[i]), w.Fall(j, w.alpha[j]))

@@ -321,7 +321,7 @@ func (f *CholeskyFactor) InverseLower(ctx context.Context) (*InverseLower, error
 // memory. Where this is not precise enough, or with fewer than 1000 rows, it is InverseLower. It is
 // precise enough if every pivot is at least a hundredth of its diagonal entry, as with noise of a
 // hundredth of the variance. An entry then has an error of some 1e-6 of the largest one; the errors of
-// many entries partly cancel in a sum.
+// many entries partly cancel in a sum. An interrupt returns context.Cause(ctx).
 func (f *CholeskyFactor) InverseLowerSingle(ctx context.Context) (*InverseLower, error) {
 	if f.N() < fewSingle || !f.wellConditioned() {
 		return f.InverseLower(ctx)

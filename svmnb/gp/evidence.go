@@ -201,8 +201,8 @@ func (f *Fit) gradient(ctx context.Context, factor *linear.CholeskyFactor, grad 
 }
 
 // precision returns a function that sets dst, of n numbers, to row i of A⁻¹ up to the diagonal, and
-// returns it; with a linear mean, row i of P (see trend). The function invert makes A⁻¹. Several
-// goroutines may call the result.
+// returns it; with a linear mean, row i of P (see trend). The argument invert
+// computes A⁻¹. Several goroutines may call the returned function.
 func (f *Fit) precision(ctx context.Context, invert func(context.Context) (*linear.InverseLower, error)) (func(dst []float64, i int) []float64, error) {
 	inverse, err := invert(ctx)
 	if err != nil {
