@@ -213,49 +213,6 @@ func unrunTour(t *testing.T, file string, before ...string) {
 	}
 }
 
-// The tour in a live classic notebook: run, saved, opened again without
-// running, and exported by nbconvert.
-func TestTourInClassicJupyter(t *testing.T) {
-	if testing.Short() {
-		t.Skip("needs the real kernel, which -short leaves out")
-	}
-	dir := t.TempDir()
-	address := browsertest.Jupyter(t, dir) + "/notebooks/" + tour
-	putKernel(t)
-	file := filepath.Join(dir, tour)
-	unrunTour(t, file)
-
-	live := browsertest.OpenNotebook(t, address, browsertest.Options{})
-	live.RunAll()
-	live.Save()
-	ran, err := readNotebook(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	titles := charts(t, ran)
-	checkCharts(t, live.Page, titles)
-	checkErrors(t, live.Page)
-	photograph(t, live.Page, "classic-live", browsertest.Options{})
-
-	// Saved and trusted, it shows its pictures without running.
-	again := browsertest.OpenNotebook(t, address, browsertest.Options{})
-	checkCharts(t, again.Page, titles)
-	checkErrors(t, again.Page)
-	photograph(t, again.Page, "classic-again", browsertest.Options{})
-
-	nbconvert, err := exec.LookPath("jupyter-nbconvert")
-	if err != nil {
-		t.Log("no jupyter-nbconvert on PATH: its export is not tested")
-		return
-	}
-	if out, err := exec.CommandContext(t.Context(), nbconvert, "--to", "html", "--output", "export", file).CombinedOutput(); err != nil {
-		t.Fatalf("nbconvert: %v\n%s", err, out)
-	}
-	export := browsertest.Open(t, filepath.Join(dir, "export.html"), browsertest.Options{})
-	checkCharts(t, export, titles)
-	photograph(t, export, "nbconvert", browsertest.Options{})
-}
-
 // The lab command: the user's own Jupyter knows the kernel, and completes.
 func TestLabInClassicJupyter(t *testing.T) {
 	if testing.Short() {

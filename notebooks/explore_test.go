@@ -97,12 +97,15 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 		t.Errorf("it begins with %s, want %s", got, want)
 	}
 	var times []float64
-	for k := range map[bool]int{true: 16, false: 4}[base == "/"] {
+	for k := range 6 {
 		var took float64
-		page.Do(&took, `return move('`+[]string{"C", "gamma"}[k%2]+`', `+[]string{"20", "33", "31", "41", "25", "38", "44", "28"}[k/2]+`)`)
+		page.Do(&took, `return move('`+[]string{"C", "gamma"}[k%2]+`', `+[]string{"20", "33", "31"}[k/2]+`)`)
 		times = append(times, took)
 	}
 	slices.Sort(times)
+	if base != "/" { // the address matters to the connection alone
+		return
+	}
 	t.Logf("from a moved slider to its picture, n = 300: median %.0f ms, from %.0f to %.0f", times[len(times)/2], times[0], times[len(times)-1])
 	photograph(t, page.Page, "explore", browsertest.Options{})
 

@@ -11,11 +11,11 @@ import (
 	"github.com/svmnb/svmnb/solvers"
 )
 
-// TestProblems solves 2,000 random problems, or 200 with -short, and fails where methods,
+// TestProblems solves 1,000 random problems, or 200 with -short, and fails where methods,
 // audit and independent solvers disagree.
 func TestProblems(t *testing.T) {
 	const seed = 15
-	n := 2000
+	n := 1000
 	if testing.Short() {
 		n = 200
 	}

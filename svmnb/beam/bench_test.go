@@ -62,7 +62,7 @@ func digits() selection.Searcher {
 func engines(b *testing.B, f func(name string, s jobServer)) {
 	for name, start := range map[string]func(testing.TB) jobServer{
 		"flink": func(t testing.TB) jobServer { return startFlink(t).jobServer },
-		"spark": func(t testing.TB) jobServer { return startSpark(t, "local[4]") },
+		"spark": startSpark,
 	} {
 		if os.Getenv("SVMNB_"+strings.ToUpper(name)) == "" {
 			continue
