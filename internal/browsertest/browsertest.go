@@ -184,6 +184,7 @@ func (p *Page) Until(expression string) {
 func (p *Page) until(expression string, limit time.Duration) {
 	p.t.Helper()
 	end := time.Now().Add(limit)
+	pause := time.Millisecond
 	for {
 		var ok bool
 		err := p.do(&ok, "return !!("+expression+")")
@@ -202,7 +203,8 @@ func (p *Page) until(expression string, limit time.Duration) {
 			_ = p.do(&charts, `return Array.from(document.querySelectorAll('[data-drawn]'), e => e.textContent)`)
 			p.t.Fatalf("browser: still not so after %v: %s\n%v\nerrors: %q\ncharts: %.2000q", limit, expression, err, p.Errors(), charts)
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(pause)
+		pause = min(2*pause, 50*time.Millisecond)
 	}
 }
 

@@ -129,7 +129,11 @@ type watched struct {
 
 func (w watched) Met(pt *solvers.Point, t *solvers.Trace) solvers.Status {
 	if pt.Iteration%w.every == 0 {
-		fmt.Fprintf(w.out, "%9d sets %9.1f s %9.3g values, violation %.3g, %d active, %d free\n", pt.Iteration, pt.Elapsed.Seconds(), float64(pt.Evaluations), pt.KKT, pt.Active, pt.Free)
+		fmt.Fprintf(w.out, "%9d sets %9.1f s, violation %.3g", pt.Iteration, pt.Elapsed.Seconds(), pt.KKT)
+		if pt.Active > 0 { // most points have no more than the criterion needs
+			fmt.Fprintf(w.out, ", %.3g values, %d active, %d free", float64(pt.Evaluations), pt.Active, pt.Free)
+		}
+		fmt.Fprintln(w.out)
 	}
 	return w.KKT.Met(pt, t)
 }
