@@ -126,9 +126,6 @@ type Saved struct {
 	Base  []float64
 	BaseF []float32
 	Wide  float64 // the violation of Base
-	Goal  float64 // the violation at which F of all points is needed; 0 for none
-
-	Work float64 // kernel values that the changes of F have taken
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN means that a value

@@ -40,12 +40,6 @@ import (
 //     From 50,000 points on, the run goes on until the active variables meet the criterion, and
 //     Solve updates F: it keeps the sums in double precision that it computes, so the certificate
 //     costs little more at the end.
-//   - A run over 50,000 points or more is late when it has computed F twice for each pair of a
-//     support vector and a point, and at most a third of the support vectors is free. The free α
-//     are then what moves. So all points at a bound are left out that do not violate the conditions
-//     at the middle of both ends of F, and a set costs far fewer kernel values. Since some of
-//     these points will violate, F of all points is updated whenever the violation has fallen to 0.3
-//     of its value.
 //
 // Kernel values are rounded to single precision, always in the same way. Sums of up to eight of
 // them may be rounded to single precision too, and everything else is in double precision. F is
@@ -121,32 +115,28 @@ func (m Decomposition) Resume(p *solvers.Problem, alpha []float64, from *solvers
 		return m.Start(p, alpha)
 	}
 	st, err := m.StartAt(p, alpha, f)
-	s, ok := st.(*engine)
-	if ok {
-		s.work = from.Work
-	}
-	if ok && some {
+	if s, ok := st.(*engine); ok && some {
 		copy(s.base, from.Base)
 		for v, value := range from.BaseF {
 			s.fBase[v] = float64(value)
 		}
 		s.leave(keep)
 		s.ends()
-		s.top, s.wide, s.goal, s.best = math.Inf(-1), from.Wide, from.Goal, s.violation()
+		s.top, s.wide, s.best = math.Inf(-1), from.Wide, s.violation()
 	}
 	return st, err
 }
 
 // save returns what Resume needs.
 func (s *engine) save() *solvers.Saved {
-	saved := &solvers.Saved{Alpha: slices.Clone(s.alpha), F: make([]float32, len(s.f)), Work: s.work}
+	saved := &solvers.Saved{Alpha: slices.Clone(s.alpha), F: make([]float32, len(s.f))}
 	for v, f := range s.f {
 		if saved.F[v] = float32(f); s.left[v] {
 			saved.F[v] = float32(math.NaN())
 		}
 	}
 	if s.partial() {
-		saved.Base, saved.BaseF, saved.Wide, saved.Goal = slices.Clone(s.base), make([]float32, len(s.f)), s.wide, s.goal
+		saved.Base, saved.BaseF, saved.Wide = slices.Clone(s.base), make([]float32, len(s.f)), s.wide
 		for v, f := range s.fBase {
 			saved.BaseF[v] = float32(f)
 		}
@@ -178,8 +168,6 @@ type engine struct {
 	level   int     // how many times in a row W did not exceed top
 	best    float64 // the smallest violation since F of all variables was last up to date
 	still   int     // steps since the violation last fell by a tenth
-	work    float64 // kernel values that the changes of F took
-	goal    float64 // in a late run, the violation at which F of all variables is updated; 0 means none
 	wide    float64 // the violation when F of all variables was last up to date
 	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
@@ -222,9 +210,6 @@ const (
 	stepsPerVariable = 100     // limit of an inner run, per variable
 	fraction         = 0.03    // F of all variables is updated when the violation has fallen to this share
 	rare             = 1e-4    // the same from many points on, where it costs a pass over all points for each support vector; the criterion is usually met before
-	passes           = 2       // a run is late when F has taken so many kernel values for each pair of a support vector and a point,
-	fewFree          = 3       // and at most one of so many support vectors is free
-	lateFraction     = 0.3     // F of all variables is then updated when the violation has fallen to this share
 	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
 	loose            = 0.3     // the same from many points on, until the sets grow and many α are free: an eighth fewer kernel values
 	manyFree         = 16      // if at least one of so many active variables has a free α, more steps save rows all the same
@@ -289,7 +274,7 @@ func (*engine) mask(noRise, noFall []float64, at int, p *solvers.Problem, v int,
 
 // restore makes all variables active. F must be up to date for all of them.
 func (s *engine) restore() {
-	s.goal, s.active = 0, s.active[:len(s.alpha)]
+	s.active = s.active[:len(s.alpha)]
 	for v := range s.active {
 		s.active[v] = v
 	}
@@ -490,7 +475,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.partial() && s.large && s.violation() <= rare*s.wide && !s.spent() {
 		return true, nil // the active variables are done; Solve computes F of all, and goes on if any violate
 	}
-	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.violation() <= s.goal || s.spent()) {
+	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.spent()) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
 		}
@@ -539,7 +524,6 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 			}
 		})
 	}
-	s.work += float64(len(s.points)) * float64(len(s.active))
 	s.step = math.Sqrt(vec.Dot(s.coef, s.coef))
 	for k, v := range s.set {
 		a := s.local.alpha[k]
@@ -584,13 +568,9 @@ func (s *engine) dual() float64 {
 // shrink leaves out variables that are far from moving, if these are at least a quarter, or from
 // many points on a tenth.
 func (s *engine) shrink() {
-	late, keep := s.late(), s.chosen[:0]
+	keep := s.chosen[:0]
 	for _, v := range s.active {
-		f, e := s.f[v], s.end[s.group(v)]
-		if late {
-			e.up = (e.up + e.low) / 2
-			e.low = e.up
-		}
+		f, e := s.f[v], &s.end[s.group(v)]
 		if s.noRise[v] != 0 && f > e.up || s.noFall[v] != 0 && f < e.low {
 			continue
 		}
@@ -608,24 +588,7 @@ func (s *engine) shrink() {
 		copy(s.fBase, s.f)
 		s.wide = s.violation()
 	}
-	if late && s.goal == 0 {
-		s.goal = lateFraction * s.violation()
-	}
 	s.leave(keep)
-}
-
-// late reports whether the points at a bound cost much and move little.
-func (s *engine) late() bool {
-	if !s.large {
-		return false
-	}
-	support := 0
-	for _, a := range s.alpha {
-		if a != 0 {
-			support++
-		}
-	}
-	return fewFree*s.free <= support && s.work >= passes*float64(support)*float64(len(s.alpha))
 }
 
 // leave leaves out all variables but some.
