@@ -167,9 +167,6 @@ func photograph(t *testing.T, p *browsertest.Page, name string, look browsertest
 	if look.Width > 0 {
 		name += "-narrow"
 	}
-	if strings.HasPrefix(name, "classic") {
-		p.Look(browsertest.Options{Height: 7000}) // the page scrolls inside itself
-	}
 	time.Sleep(500 * time.Millisecond) // ECharts fades in
 	p.Picture(filepath.Join(dir, name+".png"))
 }

@@ -103,7 +103,7 @@ func exploreInClassicJupyter(t *testing.T, base string) {
 		times = append(times, took)
 	}
 	slices.Sort(times)
-	if base != "/" { // the address matters to the connection alone
+	if base != "/" { // with another base address only the connection can differ
 		return
 	}
 	t.Logf("from a moved slider to its picture, n = 300: median %.0f ms, from %.0f to %.0f", times[len(times)/2], times[0], times[len(times)-1])

@@ -161,8 +161,8 @@ var everyFigure = map[string]display.Figure{
 func TestRaceFits(t *testing.T) {
 	two, three := testkit.Moons().Select(testkit.Seq(40)), datasets.Blobs(45, 3, 1.5, 1)
 	line := datasets.Sinc(30, .1, 1)
-	// These share with others all that several goroutines could touch. The race detector, which
-	// makes everything ten times slower, leaves them out.
+	// With -short these fits are left out, because the code that runs in parallel is the same as for
+	// the others. The race detector makes every fit about ten times slower.
 	alike := []string{"ridge", "nu", "hard margin", "regression, few rows kept", "linear regression", "ridge regression", "one against rest", "threshold", "calibrated classes"}
 	for name, c := range map[string]struct {
 		data *datasets.Dataset

@@ -319,7 +319,7 @@ func startSpark(t testing.TB) jobServer {
 	return startJava(t, "SVMNB_SPARK", "spark", "org.apache.beam.runners.spark.SparkJobServerDriver", "--spark-master-url", "local[4]")
 }
 
-// On Spark, all results are those of this process, also after a worker was killed. TestFlink has the
+// On Spark, all results equal those of this process, even if a worker is killed. TestFlink tests the
 // other faults.
 func TestSpark(t *testing.T) {
 	t.Parallel()

@@ -133,7 +133,7 @@ type watched struct {
 func (w watched) Met(pt *solvers.Point, t *solvers.Trace) solvers.Status {
 	if pt.Iteration%w.every == 0 {
 		fmt.Fprintf(w.out, "%9d sets %9.1f s, violation %.3g", pt.Iteration, pt.Elapsed.Seconds(), pt.KKT)
-		if pt.Active > 0 { // most points have no more than the criterion needs
+		if pt.Active > 0 { // the solver often tells a criterion only what that criterion needs
 			fmt.Fprintf(w.out, ", %.3g values, %d active, %d free", float64(pt.Evaluations), pt.Active, pt.Free)
 		}
 		fmt.Fprintln(w.out)

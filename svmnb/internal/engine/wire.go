@@ -86,8 +86,8 @@ var (
 
 // BuildFlags are the flags by which go build makes the module of folder wasm. Calls are inlined
 // in the loops of vectors and matrices only (internal/vec, internal/simd): this makes the module
-// 7 % smaller, and a drag stays within its limits (docs/living-pages.md). It has no identifiers of the
-// build and of the commit, which do not compress.
+// 7 % smaller, and a drag stays within its limits (docs/living-pages.md). The
+// identifiers of the build and of the commit are left out, because they cannot be compressed.
 var BuildFlags = []string{"-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-gcflags=all=-l", "-gcflags=github.com/svmnb/svmnb/internal/vec=", "-gcflags=github.com/svmnb/svmnb/internal/simd="}
 
 const mostPoints = 5000 // in a page, whose matrix would otherwise take more than 200 MB
