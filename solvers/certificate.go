@@ -78,6 +78,12 @@ func (p *Problem) boxed(ct float64) *Problem {
 	return &q
 }
 
+// forget makes NaN of all figures that need F of all points.
+func (c *Certificate) forget() {
+	nan := math.NaN()
+	c.Dual, c.Primal, c.Gap, c.BoxGap, c.RelGap, c.MaxKKT, c.Norm2 = nan, nan, nan, nan, nan, nan, nan
+}
+
 func relative(gap, primal float64) float64 {
 	if math.IsInf(primal, 0) {
 		return math.Inf(1)

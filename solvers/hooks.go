@@ -97,8 +97,9 @@ type Beginner interface {
 // A Completer is a Stepper that at times reports F = nil, because it keeps F for some points
 // only, as with shrinking, or in another form.
 type Completer interface {
-	// Complete returns F of all n points. When ctx ends first, some entries are out of date.
-	Complete(ctx context.Context) []float64
+	// Complete returns F of all n points. It reports false if ctx has ended first. F of the points
+	// that were left out is then out of date.
+	Complete(ctx context.Context) (f []float64, all bool)
 }
 
 // A Concluder is a Stepper whose iterates are not yet its answer. Those of an interior-point

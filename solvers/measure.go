@@ -142,7 +142,8 @@ func (r *run) f() []float64 {
 		return r.it.F
 	}
 	if c, ok := r.st.(Completer); ok {
-		return c.Complete(context.Background())
+		f, _ := c.Complete(context.Background())
+		return f
 	}
 	return r.p.F(r.it.Alpha)
 }

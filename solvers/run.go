@@ -44,6 +44,7 @@ type run struct {
 	sums     *sums      // the sums of the last F computed afresh, if they are kept
 	waits    time.Time  // when the interrupt was first seen
 	claimed  bool       // exact is not computed afresh, but is the F that the method maintained
+	outdated bool       // exact is out of date for the points that the method had left out
 	flat2    float64    // a hard margin below √flat2 counts as no margin
 
 	unbounded, diverging, exhausted bool // reported by the method or found by look
@@ -138,14 +139,14 @@ func (r *run) keep() {
 // returnBest makes the best answer of the earlier stages the result, if it is better than the
 // last one.
 func (r *run) returnBest() {
-	if r.best.alpha == nil {
+	if r.best.alpha == nil || r.outdated {
 		return
 	}
 	w := r.p.summarise(r.it.Alpha, r.exact).dual
 	if w >= r.best.dual && r.p.outside(r.it.Alpha) < 0 {
 		return
 	}
-	r.it.Alpha, r.exact, r.claimed = r.best.alpha, r.best.f, false
+	r.it.Alpha, r.exact, r.claimed, r.outdated = r.best.alpha, r.best.f, false, false
 	r.it.Bias, r.it.Working = math.NaN(), nil
 	r.it.F, r.it.Partial, r.it.Rough = r.exact, false, false
 	last := r.measure(time.Since(r.began))

@@ -68,9 +68,9 @@ func (s *shrinking) Refresh(f []float64) {
 
 // Complete implements Completer. It updates F of all points with the rows of the α that have
 // changed.
-func (s *shrinking) Complete(context.Context) []float64 {
+func (s *shrinking) Complete(context.Context) (f []float64, all bool) {
 	if s.active == nil {
-		return s.f
+		return s.f, true
 	}
 	for i, a := range s.alpha {
 		if d := a - s.base[i]; d != 0 {
@@ -84,7 +84,7 @@ func (s *shrinking) Complete(context.Context) []float64 {
 	for k, i := range s.active { // F of the active points is that of inner, which includes the ridge
 		s.f[i] = s.inner.f[k]
 	}
-	return s.f
+	return s.f, true
 }
 
 // Step makes a step of SMO on the active points, and at times looks for points to leave out.

@@ -190,6 +190,9 @@ func (r *run) result(status Status) *Result {
 	}
 	res.Certificate = r.p.certify(res.Alpha, r.exact)
 	res.Certificate.Claimed = r.claimed
+	if r.outdated {
+		res.Certificate.forget()
+	}
 	if !r.claimed {
 		res.F = slices.Clone(r.exact)
 	}

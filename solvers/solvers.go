@@ -206,7 +206,7 @@ type Certificate struct {
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound
 	Rounding float64 // how far rounding of the kernel values may have moved F, and thereby the violation
-	Claimed  bool    // an interrupt left no time to compute Qα afresh: the figures are from the method's own F
+	Claimed  bool    // an interrupt left no time to compute Qα afresh: the figures are from the method's own F, and NaN if the method had left out points and their F is out of date
 }
 
 // Result is what Solve returns.

@@ -141,7 +141,7 @@ func (s *tube) Report(it *Iterate) {
 
 // Complete implements Completer. It computes F of the 2n multipliers, y ∓ ε − Kβ less the
 // ridge term of each.
-func (s *tube) Complete(context.Context) []float64 {
+func (s *tube) Complete(context.Context) (f []float64, all bool) {
 	for k, r := range s.f {
 		e, plain := s.epsilon[k], r+s.p.ridge(k)*s.alpha[k]
 		if s.alpha[k] < 0 {
@@ -150,7 +150,7 @@ func (s *tube) Complete(context.Context) []float64 {
 			s.f2[k], s.f2[s.n+k] = r-e, plain+e
 		}
 	}
-	return s.f2
+	return s.f2, true
 }
 
 func (s *tube) Refresh(f []float64) {

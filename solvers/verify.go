@@ -3,6 +3,7 @@ package solvers
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -16,13 +17,14 @@ const patience = 300 * time.Millisecond
 // after that rounding is the limit. A run that cannot improve has converged if the criterion
 // is met with the exact F.
 func (r *run) verify(status Status, elapsed time.Duration) Status {
-	it, in := &r.it, true
+	it, in, all := &r.it, true, true
 	partial := it.F == nil && it.Active < r.trace.N
 	v, ok := r.st.(Refresher)
 	c, completes := r.st.(Completer)
 	if completes && it.F == nil && (!it.Single || status == Interrupted) { // for a method in blocks, F afresh costs little more
 		ctx, cancel := r.soon(status)
-		it.F, it.Partial = c.Complete(ctx), false
+		it.F, all = c.Complete(ctx)
+		it.Partial = false
 		cancel()
 		if ok && status == Converged { // points that were left out may violate; measuring detects this before F is computed afresh
 			if pt := r.measure(elapsed); r.met(&pt) == NotTerminated {
@@ -35,17 +37,18 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 		ctx, cancel := r.soon(status)
 		defer cancel()
 		if r.exact, in = r.residual(ctx); !in {
-			r.exact, r.claimed = append([]float64(nil), it.F...), true
+			r.claim(all)
 		}
 		return status
 	}
 	if r.exact, in = r.afresh(); !in {
 		if it.F == nil {
 			ctx, cancel := r.soon(Interrupted)
-			it.F, it.Partial = c.Complete(ctx), false
+			it.F, all = c.Complete(ctx)
+			it.Partial = false
 			cancel()
 		}
-		r.exact, r.claimed = append([]float64(nil), it.F...), true
+		r.claim(all)
 		return Interrupted
 	}
 	it.Partial = false
@@ -76,6 +79,12 @@ func (r *run) verify(status Status, elapsed time.Duration) Status {
 	}
 	r.exhausted = false
 	return NotTerminated
+}
+
+// claim takes the F that the method maintains for the certificate. all says whether F of all points
+// is up to date.
+func (r *run) claim(all bool) {
+	r.exact, r.claimed, r.outdated = slices.Clone(r.it.F), true, !all
 }
 
 // soon returns the context of the last computations of a run. After an interrupt it ends after

@@ -70,7 +70,7 @@ func (s *stage) over(w *watch, res *solvers.Result) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done++
-	if res != nil && (s.res == nil || res.Certificate.Gap > s.res.Certificate.Gap) {
+	if res != nil && (s.res == nil || !(res.Certificate.Gap <= s.res.Certificate.Gap)) {
 		s.worst, s.res = w, res
 	}
 }

@@ -259,8 +259,11 @@ func (m *machine) mustSolve(p *solvers.Problem, s scene, at *checkpoint) *solver
 	case err != nil && res.Status != solvers.Interrupted:
 		cells.Warn(err.Error())
 	case err != nil:
-		cells.Warn(fmt.Sprintf("interrupted after %s and %v; this is the fit so far, its gap is %.3g",
-			say.Iterations(res.Iterations), res.Elapsed.Round(time.Millisecond), res.Certificate.Gap))
+		gap := fmt.Sprintf("its gap is %.3g", res.Certificate.Gap)
+		if math.IsNaN(res.Certificate.Gap) {
+			gap = "its gap is not known: " + noTime
+		}
+		cells.Warn(fmt.Sprintf("interrupted after %s and %v; this is the fit so far, %s", say.Iterations(res.Iterations), res.Elapsed.Round(time.Millisecond), gap))
 	case res.Status.Early():
 		cells.Warn(fmt.Sprintf("stopped early: %v after %s; the gap is %.3g", res.Status, say.Iterations(res.Iterations), res.Certificate.Gap))
 	}

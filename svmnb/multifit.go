@@ -308,7 +308,7 @@ func (f *MultiFit) Certificate() MultiCertificate {
 		c.Machines++
 		c.Primal, c.Dual, c.Gap = c.Primal+one.Primal, c.Dual+one.Dual, c.Gap+one.Gap
 		c.WorstGap, c.MaxKKT = max(c.WorstGap, one.Gap), max(c.MaxKKT, one.MaxKKT)
-		if one.RelGap > c.WorstRelGap {
+		if !(one.RelGap <= c.WorstRelGap) && !math.IsNaN(c.WorstRelGap) { // NaN, after an interrupt, is the worst
 			c.WorstRelGap, c.Worst = one.RelGap, name
 		}
 	})
@@ -365,9 +365,13 @@ func (f *MultiFit) Markdown() string {
 		status = fmt.Sprintf("%v: %d of %d did not converge", f.Status(), early, c.Machines)
 	}
 	s.Row("status", "%s after %s iterations, %s kernel values, %v", status, say.Thousands(int64(iterations)), say.Thousands(values), say.Spell(f.Elapsed))
-	s.Row("**certificate**", "the answers are within %.3g of their optima together, the worst within %s of its primal (%s)", c.Gap, say.Percent(c.WorstRelGap), c.Worst)
-	s.Row("sum of duals, primals", "%s, %s", say.Signed(c.Dual, 9), say.Signed(c.Primal, 9))
-	s.Row("largest KKT violation", "%.2g", c.MaxKKT)
+	if math.IsNaN(c.Gap) {
+		s.Row("**certificate**", "not known for %s: %s", c.Worst, noTime)
+	} else {
+		s.Row("**certificate**", "the answers are within %.3g of their optima together, the worst within %s of its primal (%s)", c.Gap, say.Percent(c.WorstRelGap), c.Worst)
+		s.Row("sum of duals, primals", "%s, %s", say.Signed(c.Dual, 9), say.Signed(c.Primal, 9))
+		s.Row("largest KKT violation", "%.2g", c.MaxKKT)
+	}
 	s.Row("**result**", "%d of the points are support vectors", len(f.support))
 	rows, decisions := f.glance()
 	wrong := f.errorsAt(rows, decisions)

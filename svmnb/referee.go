@@ -476,7 +476,9 @@ func enclosed(list []*judged, x *datasets.Dataset) (e enclosure, err error) {
 		if j.own == nil {
 			continue
 		}
-		e.best = max(e.best, j.own.Certificate.Dual)
+		if dual := j.own.Certificate.Dual; !math.IsNaN(dual) { // NaN after an interrupt
+			e.best = max(e.best, dual)
+		}
 		low, high, err := j.bounds(x)
 		if err != nil {
 			return e, err

@@ -52,10 +52,21 @@ func summariseRun(s *say.Summary, r *solvers.Result, stop solvers.Criterion) {
 	c := r.Certificate
 	s.Row("**solver**", "%s, until %v", r.Method, stop)
 	s.Row("status", "%s after %s, %s kernel values, %v", r.Status, say.Several(r.Iterations, "iteration"), say.Thousands(r.Evaluations), say.Spell(r.Elapsed))
-	s.Row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)", c.Gap, say.Percent(c.RelGap))
+	if math.IsNaN(c.Gap) {
+		s.Row("**certificate**", "not known: %s", noTime)
+		return
+	}
+	own := ""
+	if c.Claimed {
+		own = "; these figures are the solver's own, since the interrupt left no time to compute them afresh"
+	}
+	s.Row("**certificate**", "the answer is within %.3g of the optimum (%s of the primal)%s", c.Gap, say.Percent(c.RelGap), own)
 	s.Row("dual, primal", "%s, %s", say.Signed(c.Dual, 9), say.Signed(c.Primal, 9))
 	s.Row("largest KKT violation", "%.2g", c.MaxKKT)
 }
+
+// noTime says why the gap of an interrupted run is not known.
+const noTime = "the interrupt left no time to update F of all points; Audit computes the gap"
 
 func (t *task) marginText() string {
 	s := ""

@@ -386,11 +386,8 @@ func (s *engine) Refresh(f []float64) {
 }
 
 // Complete implements Completer.
-func (s *engine) Complete(ctx context.Context) []float64 {
-	if s.partial() {
-		s.catchUp(ctx)
-	}
-	return s.f
+func (s *engine) Complete(ctx context.Context) (f []float64, all bool) {
+	return s.f, !s.partial() || s.catchUp(ctx)
 }
 
 // looked is the largest number of variables at which Drift computes F afresh.

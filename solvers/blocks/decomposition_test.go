@@ -120,7 +120,8 @@ func TestKeepsF(t *testing.T) {
 			if left == 0 && p.Ridge == nil {
 				t.Error("no point was ever left out")
 			}
-			right(t, p, s.alpha, s.Complete(t.Context()), all(len(s.alpha)))
+			f, _ := s.Complete(t.Context())
+			right(t, p, s.alpha, f, all(len(s.alpha)))
 		})
 	}
 }
@@ -188,7 +189,8 @@ func TestWidens(t *testing.T) {
 			t.Errorf("widest %d: %d large sets", widest, wide)
 		}
 		balanced(t, p, s.alpha)
-		right(t, p, s.alpha, s.Complete(t.Context()), all(len(s.alpha)))
+		f, _ := s.Complete(t.Context())
+		right(t, p, s.alpha, f, all(len(s.alpha)))
 	}
 	if steps[1] >= steps[0] {
 		t.Errorf("%d steps with large sets, %d without", steps[1], steps[0])
@@ -438,5 +440,47 @@ func TestSingle(t *testing.T) {
 	s.choose()
 	if !s.pose() || s.inSingle(context.Background(), 1e-7) {
 		t.Error("single precision for a violation that it cannot see")
+	}
+}
+
+// tardy is a matrix that computes no more values once ctx has ended.
+type tardy struct {
+	toy.Blocked
+	ctx context.Context
+}
+
+func (m tardy) AddTo(ctx context.Context, dst, slack []float64, on, idx []int, coef []float64, exact bool) error {
+	if err := m.ctx.Err(); err != nil {
+		return err
+	}
+	return m.Blocked.AddTo(ctx, dst, slack, on, idx, coef, exact)
+}
+
+// When an interrupt leaves no time to update F of the points that were left out, the certificate
+// has no figures that need it.
+func TestInterruptLeavesFOutOfDate(t *testing.T) {
+	for _, late := range []bool{false, true} {
+		p := machines(t, 300)["C-SVC"]
+		ctx, cancel := context.WithCancel(t.Context())
+		if late {
+			p.K = tardy{p.K.(toy.Blocked), ctx}
+		}
+		r, err := solvers.Solve(ctx, p, Decomposition{Size: smallest}, solvers.Settings{Stop: solvers.UpLow{Tol: 1e-9}, Observers: []solvers.Observer{func(it *solvers.Iterate, _ *solvers.Point) {
+			if it.Active < 200 {
+				cancel()
+			}
+		}}})
+		if r == nil || r.Status != solvers.Interrupted {
+			t.Fatal(r, err)
+		}
+		c := r.Certificate
+		if c.Claimed != late || (r.F == nil) != late || c.Bias-c.Bias != 0 || c.Free+c.AtUpper == 0 {
+			t.Errorf("late %v: %+v", late, c)
+		}
+		for name, v := range map[string]float64{"dual": c.Dual, "primal": c.Primal, "gap": c.Gap, "gap in the box": c.BoxGap, "relative gap": c.RelGap, "violation": c.MaxKKT, "‖w‖²": c.Norm2} {
+			if math.IsNaN(v) != late {
+				t.Errorf("late %v: %s is %g", late, name, v)
+			}
+		}
 	}
 }

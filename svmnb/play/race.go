@@ -318,6 +318,9 @@ func (r *RaceResult) Markdown() string {
 				about = "≈ "
 			}
 			copy(cells[at:], []string{fmt.Sprintf("%s%#.9g", about, c.Dual), about + gapText(c.Gap), fmt.Sprint(c.Free + c.AtUpper), fmt.Sprintf("%.2g", c.MaxKKT)})
+			if math.IsNaN(c.Gap) { // after an interrupt
+				cells[at], cells[at+1], cells[at+3] = "?", "?", "?"
+			}
 		}
 		cells[0] = fmt.Sprint(say.Escaped(cells[0]))
 		for k, cell := range cells[2:] { // cells must not be broken into lines

@@ -105,8 +105,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 			}
 		}
 		fmt.Fprintf(out, "%9d %9.2f %9.2f %6.0f %9.3g %7d %8d %8d %17.10g %9.2e  %s, %v\n", n, seconds, processorSeconds()-used, peak(), float64(fit.Evaluations), fit.Iterations, support, fit.Certificate.Free, -fit.Certificate.Dual, fit.Certificate.RelGap, fit.Method, fit.Status)
-		if fit.Certificate.Claimed {
-			fmt.Fprintln(out, "The interrupt left no time to compute F afresh: objective and gap are the method's own, and may be far off.")
+		if math.IsNaN(fit.Certificate.Gap) {
+			fmt.Fprintln(out, "The interrupt left no time to update F of all points, so objective and gap are not known.")
 		}
 		if err != nil {
 			return err
