@@ -49,6 +49,11 @@ type CG struct {
 	GibbsMacKay bool
 
 	Double bool // make all passes in double precision, whatever n
+
+	// Rough holds K in single precision even if its rounding might make A indefinite, as long as the
+	// residual improves. It suits systems of which only the first digits of the solution are needed. If
+	// the noise is that small, no bound is known until the residual has been computed afresh.
+	Rough bool
 }
 
 // AutoRank is the CG.Rank that is chosen by the number of points.
@@ -129,6 +134,7 @@ type cg struct {
 	k       *single         // the K that passes read; nil in double precision
 	hold    bool            // k shall be made
 	refused bool            // single precision does not suffice
+	rough   bool            // k may be too far from K for any bound
 	warm    bool            // the start x of some run is not 0
 	known   bool            // g belongs to the current x
 	opened  bool            // open has been called
@@ -294,6 +300,10 @@ func (c *cg) Step(ctx context.Context, settled []bool) (done bool, err error) {
 func (c *cg) advance(j int, fresh bool) error {
 	r := c.runs[j]
 	curvature := inner(r.h, r.ah)
+	if c.rough && !(curvature > 0) { // rounding of K has made A indefinite
+		c.refused = true
+		return nil
+	}
 	if err := c.positive(j, curvature); err != nil {
 		return err
 	}
@@ -416,8 +426,10 @@ func (c *cg) Report(points []Point) {
 	}
 	for j := range points {
 		pt, r := &points[j], c.runs[j]
-		pt.Residual, pt.Lower = norm(r.g), r.lower
-		if !c.bounded {
+		if pt.Residual = norm(r.g); c.rough {
+			continue
+		}
+		if pt.Lower = r.lower; !c.bounded {
 			continue
 		}
 		skilling, radau := c.skilling(r), math.Inf(1)

@@ -165,11 +165,17 @@ func (c *cg) prepared(stage string, share float64) {
 	}
 }
 
-// hold32 makes k, unless E may exceed an eighth of the least noise.
+// hold32 makes k, unless E may exceed an eighth of the least noise and the method is not Rough.
 func (c *cg) hold32(ctx context.Context) error {
 	k, err := c.s.inSingle(ctx, func(share float64) { c.prepared("kernel matrix", share) })
-	if c.hold = false; err != nil || !(8*k.off <= c.s.theta()) {
+	if c.hold = false; err != nil {
 		return err
+	}
+	if !(8*k.off <= c.s.theta()) {
+		if !c.method.Rough {
+			return nil
+		}
+		c.rough, k.off = true, 0
 	}
 	c.k = k
 	for _, r := range c.runs {
@@ -213,10 +219,11 @@ func (c *cg) enclose(r *cgRun, skilling, radau float64) (lower, bySkilling, byRa
 
 // resume restarts a run from a residual that was computed afresh. If the residual had drifted,
 // its norm should now be at most a third of what it was at the last restart, as 8η ≤ θ. If it
-// has not even halved, single precision does not suffice.
+// has not even halved, single precision does not suffice. A rough run has no η. Its residual is
+// computed afresh when it seems small enough, and then has to be a tenth smaller than before.
 func (c *cg) resume(r *cgRun, g []float64) {
 	size := norm(g)
-	c.refused = c.refused || c.drifted(r) && !(size <= r.steady/2)
+	c.refused = c.refused || c.drifted(r) && !(size <= r.steady/2) || c.rough && r.gone > 0 && !(size <= 0.9*r.steady)
 	copy(r.g, g)
 	copy(r.base, r.x)
 	r.gone, r.steady, r.restarted = 0, size, true
@@ -248,7 +255,7 @@ func (c *cg) replace(ctx context.Context, busy func(j int) bool) error {
 		c.resume(r, r.ax)
 	}
 	if c.refused {
-		c.k = nil
+		c.k, c.rough = nil, false
 		c.theta = c.least()
 		for _, r := range c.runs {
 			c.restart(r)

@@ -236,3 +236,45 @@ func TestSingleFrom(t *testing.T) {
 		}
 	}
 }
+
+// TestSingleRough: with Rough, K is held in single precision although its rounding is beyond the
+// noise. No bound is given that rests on it, and the final ones hold. If the residual does not
+// improve, double precision does the rest.
+func TestSingleRough(t *testing.T) {
+	const n = 300
+	x, _ := toy.Points(toy.Rand(2), n, 2, 1)
+	b := [][]float64{fill(n, 1), fill(n, 0)}
+	for i := range n {
+		b[1][i] = math.Sin(3*x[i][0]) - x[i][1]
+	}
+	for _, c := range []struct {
+		noise, tol float64
+		single     bool
+	}{{1e-3, 1e-2, true}, {1e-3, 1e-6, true}, {1e-6, 1e-6, false}} {
+		k := &counted{Matrix: toy.NewGram(x, func(x, z []float64) float64 { return 100 * toy.RBF(0.5)(x, z) })}
+		s := &System{k, fill(n, c.noise)}
+		set := Settings{Stop: Residual{Rel: c.tol}, MaxIterations: 100 * n}
+		if plain := mustSolve(t, s, b, held{CG{Rank: 20}}, set); k.rows < plain.Iterations*n {
+			t.Fatalf("noise %g: K is held without Rough", c.noise)
+		}
+		k.rows = 0
+		sol := mustSolve(t, s, b, held{CG{Rank: 20, Rough: true}}, set)
+		if sol.Status != solvers.Converged || k.rows < sol.Iterations*n/2 != c.single {
+			t.Errorf("noise %g, tolerance %g: %v, %d rows in %d iterations", c.noise, c.tol, sol.Status, k.rows, sol.Iterations)
+		}
+		exact := mustSolve(t, s, b, Cholesky{}, Settings{})
+		for j, got := range sol.Certificates {
+			truth := exact.Certificates[j]
+			if !(got.Lower <= truth.Upper && truth.Lower <= got.Upper) || got.Claimed || !(got.Residual <= c.tol*norm(b[j])) {
+				t.Errorf("noise %g: %+v, by Cholesky %+v", c.noise, got, truth)
+			}
+		}
+		if c.single {
+			for _, pt := range sol.Trace[:len(sol.Trace)-1] {
+				if pt.Iteration > 0 && pt.Lower-pt.Lower == 0 && !(pt.Lower <= exact.Certificates[0].Upper) {
+					t.Errorf("iteration %d: a lower bound of %g, and the truth is %g", pt.Iteration, pt.Lower, exact.Certificates[0].Upper)
+				}
+			}
+		}
+	}
+}

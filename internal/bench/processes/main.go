@@ -9,7 +9,7 @@
 //
 // learns a Matérn 3/2 kernel with a length for each feature from nine tenths of the points in the
 // file uci/kin40k.csv.gz of the folder, whose last column is the target, and predicts the rest. With
-// -fixed it learns nothing.
+// -fixed it learns nothing. With -least, the variance of the noise stays above a bound.
 //
 //	go run ./internal/bench/processes -exact 50000
 //
@@ -56,6 +56,7 @@ func run(ctx context.Context) error {
 	seed := flag.Uint64("seed", 1, "of the tenth of the data that is predicted")
 	rows := flag.Int("rows", 0, "so many points of the data only; 0 for all")
 	factor := flag.Float64("factor", 8, "GB that a factor for the variances may take")
+	least := flag.Float64("least", 0, "least variance of the noise that is learned, where that of the targets is 1; 0 for no bound")
 	fixed := flag.Bool("fixed", false, "do not learn from the data: take Matern32(2) and noise of variance 0.01")
 	exact := flag.Int("exact", 0, "points of an exact process by conjugate gradients")
 	flag.Parse()
@@ -63,7 +64,7 @@ func run(ctx context.Context) error {
 	case *neighbours > 0:
 		return spatial(ctx, *n, *neighbours, *learn, *reference)
 	case *data != "":
-		return learned(ctx, *data, *rows, *seed, *factor, *fixed)
+		return learned(ctx, *data, *rows, *seed, *factor, *least, *fixed)
 	case *exact > 0:
 		return solved(ctx, *exact)
 	}
@@ -175,7 +176,7 @@ func spatial(ctx context.Context, n, m int, learn bool, exact int) error {
 }
 
 // learned learns from nine tenths of the data and predicts the rest.
-func learned(ctx context.Context, name string, rows int, seed uint64, factor float64, fixed bool) error {
+func learned(ctx context.Context, name string, rows int, seed uint64, factor, least float64, fixed bool) error {
 	all, err := read(name)
 	if err != nil {
 		return err
@@ -195,6 +196,9 @@ func learned(ctx context.Context, name string, rows int, seed uint64, factor flo
 		lengths[i] = math.Sqrt(float64(train.D()))
 	}
 	p := gp.Regress(train).Kernel(kernels.ScaleKernel{C: 1, K: kernels.ARDMatern32(lengths...)}).NoiseVariance(0.1)
+	if least > 0 {
+		p = p.Bound("noise", least, 1)
+	}
 	began := time.Now()
 	d := p.Using(linear.CG{Rank: linear.AutoRank}).Optimise()
 	if cut <= 10_000 {
