@@ -98,7 +98,8 @@ func (m Decomposition) StartAt(p *solvers.Problem, alpha, f []float64) (solvers.
 	if err := m.Accepts(p); err != nil {
 		return nil, err
 	}
-	return newEngine(p, m.Size, alpha, f), nil
+	_, n := solvers.BlocksOf(p.K)
+	return newEngine(p, m.Size, alpha, f, n >= many), nil
 }
 
 // Resume implements solvers.Resumer.
@@ -228,12 +229,17 @@ const (
 	largestRidge     = 1e30    // a larger ridge does not fit into single precision
 )
 
-func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
+// newEngine starts from alpha and its F. If f is nil, F is computed, from many points on in single
+// precision, which takes half the time.
+func newEngine(p *solvers.Problem, size int, alpha, f []float64, large bool) *engine {
 	b, n := solvers.BlocksOf(p.K)
-	if f == nil {
+	m, outdated := len(alpha), f == nil && large
+	switch {
+	case outdated:
+		f = p.FInBlocks(make([]float64, m)) // of α = 0, which takes no kernel values
+	case f == nil:
 		f = p.FInBlocks(alpha)
 	}
-	m := len(alpha)
 	widest := size
 	if size == 0 {
 		size = min(largest, max(smallest, m/4&^7))
@@ -243,7 +249,7 @@ func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
 	}
 	size = min(size, m)
 	s := &engine{
-		p: p, k: b, n: n, large: n >= many, size: size, room: min(size, first), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
+		p: p, k: b, n: n, large: large, size: size, room: min(size, first), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
 		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
 		key: make([]float64, m), chosen: make([]int, m), sum: make([]float64, n),
 		up: make([]float64, size), low: make([]float64, size),
@@ -251,7 +257,13 @@ func newEngine(p *solvers.Problem, size int, alpha, f []float64) *engine {
 	for v := range alpha {
 		s.mask(s.noRise, s.noFall, v, p, v, alpha[v])
 	}
-	s.restore()
+	if outdated {
+		copy(s.fBase, f)
+		s.leave(nil)
+		s.catchUp(context.Background())
+	} else {
+		s.restore()
+	}
 	s.top = s.dual()
 	return s
 }

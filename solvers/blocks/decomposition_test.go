@@ -60,7 +60,7 @@ func begun(t *testing.T, p *solvers.Problem, size int) *engine {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newEngine(p, size, r.Alpha, nil)
+	return newEngine(p, size, r.Alpha, nil, false)
 }
 
 // balanced checks s'α = δ.
@@ -203,9 +203,7 @@ type manyPoints struct{ Decomposition }
 func (m manyPoints) Choose(*solvers.Problem) []solvers.Stage { return []solvers.Stage{{Method: m}} }
 
 func (m manyPoints) Start(p *solvers.Problem, alpha []float64) (solvers.Stepper, error) {
-	s := newEngine(p, m.Size, alpha, nil)
-	s.large = true
-	return s, nil
+	return newEngine(p, m.Size, alpha, nil, true), nil
 }
 
 func (m manyPoints) Resume(p *solvers.Problem, alpha []float64, from *solvers.Saved) (solvers.Stepper, error) {
@@ -214,6 +212,21 @@ func (m manyPoints) Resume(p *solvers.Problem, alpha []float64, from *solvers.Sa
 		s.large = true
 	}
 	return st, err
+}
+
+// From many points on, the F of the start is computed in single precision.
+func TestStartOfManyPoints(t *testing.T) {
+	for name, p := range machines(t, 300) {
+		r, err := solvers.Solve(t.Context(), p, Decomposition{Size: smallest}, solvers.Settings{Stop: solvers.Iterations{Max: 20}})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		s := newEngine(p, smallest, r.Alpha, nil, true)
+		right(t, p, s.alpha, s.f, all(len(s.alpha)))
+		if s.partial() || !(math.Abs(s.top-s.dual()) == 0) {
+			t.Errorf("%s: %d of %d variables are active, W is %g and not %g", name, len(s.active), len(s.alpha), s.top, s.dual())
+		}
+	}
 }
 
 // For many points F of all is updated by Solve and not by the method. The answer is the same.
@@ -428,7 +441,7 @@ func TestSingle(t *testing.T) {
 			alpha[v] = s.local.alpha[k]
 		}
 		balanced(t, p, alpha)
-		s = newEngine(p, 128, alpha, nil)
+		s = newEngine(p, 128, alpha, nil, false)
 		return s.dual(), s.violation()
 	}
 	single, v := run(func(s *engine, tol float64) bool { return s.inSingle(context.Background(), tol) })
