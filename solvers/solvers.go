@@ -206,7 +206,7 @@ type Certificate struct {
 	Free     int     // vectors strictly inside the box
 	AtUpper  int     // vectors at their upper bound
 	Rounding float64 // how far rounding of the kernel values may have moved F, and thereby the violation
-	Claimed  bool    // an interrupt left no time to compute Qα afresh: the figures are from the method's own F, and NaN if the method had left out points and their F is out of date
+	Claimed  bool    // an interrupt left no time to compute Qα afresh: the figures are from the method's own F. Those that need F of all points are NaN if it is out of date for points that were left out
 }
 
 // Result is what Solve returns.

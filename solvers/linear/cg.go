@@ -50,9 +50,10 @@ type CG struct {
 
 	Double bool // make all passes in double precision, whatever n
 
-	// Rough holds K in single precision even if its rounding might make A indefinite, as long as the
-	// residual improves. It suits systems of which only the first digits of the solution are needed. If
-	// the noise is that small, no bound is known until the residual has been computed afresh.
+	// Rough is for systems of which only the first digits of the solution are needed. It holds K in
+	// single precision even where the noise is so small that rounding might make A indefinite. Points
+	// of the trace then have no bounds, until Solve computes the residual afresh in double precision.
+	// If that residual does not improve, the passes are in double precision from then on.
 	Rough bool
 }
 

@@ -257,9 +257,9 @@ func (p Process) Memory(bytes int64) Process {
 // for the factors, Optimise learns from at most 4,000 points by factors, and then from all in 8
 // steps of stochastic gradient ascent (Wang et al. 2019): each solves one system for the targets
 // and 8 probes, which estimate the traces of the gradient, and starts from the solutions of the
-// step before. The evidence is then not computed. Each step takes the longer, the smaller the noise is
-// beside K. If targets have hardly any noise, Bound("noise", 0.01*variance, variance) keeps the
-// steps short, with the variance of the targets.
+// step before. The evidence is then not computed. A step takes longer if the
+// noise is small beside the kernel. If the targets have hardly any noise, give it a lower bound, such
+// as a hundredth of their variance v: Bound("noise", 0.01*v, v).
 //
 // After an interrupt, Fit returns the process with the best hyperparameters so far, solved,
 // and an error that wraps context.Cause(ctx). Before the first evaluation it returns the
