@@ -25,6 +25,7 @@ func TestAddTo(t *testing.T) {
 			cache int64
 		}{
 			{"computed anew", kernels.RBF(0.2), 5, 0},
+			{"a scale", kernels.Scale(3, kernels.RBF(0.2)), 5, 0},
 			{"held", kernels.RBF(0.002), 120, 0},
 			{"no room", kernels.RBF(0.002), 120, kernels.NoCache},
 			{"a sum", kernels.Sum(kernels.Linear(), kernels.RBF(0.3)), 4, 0},
@@ -282,7 +283,7 @@ func testAddToTakesPairsOnce(t *testing.T) {
 	for k, i := range idx {
 		coefOf[i] = coef[k]
 	}
-	for _, k := range []kernels.Kernel{kernels.RBF(0.2), kernels.Sum(kernels.RBF(0.2), kernels.Linear()), kernels.Laplacian(1)} {
+	for _, k := range []kernels.Kernel{kernels.RBF(0.2), kernels.Scale(0.5, kernels.RBF(0.2)), kernels.Sum(kernels.RBF(0.2), kernels.Linear()), kernels.Laplacian(1)} {
 		g := mustGram(t, k, x, kernels.NoCache)
 		sums := func(on []int) (dst []float64, evaluations int64) {
 			dst = slices.Clone(coef)

@@ -3,6 +3,7 @@ package kernels
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/svmnb/svmnb/internal/parallel"
@@ -512,8 +513,11 @@ func (d *scratch[T]) multiplySparse(products []T, left *simd.CSR[T], columns, m 
 // needs the dot products of multiply, and overwrites those of point r.
 func (d *scratch[T]) row(f *formula, left *strip[T], r int, c *packedStrip[T]) []T {
 	row := d.products[0][r*c.n:][:c.n]
-	if t, ok := f.root.(innerTerm); ok && t.gamma > 0 {
-		simd.Gaussian(row, T(left.norm[0][r]), c.norms, T(t.gamma))
+	if scale, gamma, ok := f.gaussian(); ok {
+		simd.Gaussian(row, T(left.norm[0][r]), c.norms, T(gamma))
+		for j := 0; j < len(row) && scale != 1; j++ {
+			row[j] *= T(scale)
+		}
 		return row
 	}
 	p := &d.pairs
@@ -576,7 +580,7 @@ func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 // products. With as many features as copies of values are for, values must be symmetric, so rows
 // computes them.
 func (p *product[T]) square(dst []T, n int, points feed[T]) bool {
-	if !p.fuse || n == 0 || len(p.f.spaces) != 1 || len(p.f.spaces[0].cols) >= dearFeatures {
+	if _, scaled := p.f.root.(scaleTerm); scaled || n == 0 || len(p.f.spaces) != 1 || len(p.f.spaces[0].cols) >= dearFeatures {
 		return false
 	}
 	p.lay(n, points)
@@ -618,14 +622,25 @@ func (p *product[T]) sum(dst []float64, on, points feed[T], coef []float64) {
 	})
 }
 
+// gaussian reports whether the kernel is c·exp(−γ‖x − z‖²).
+func (f *formula) gaussian() (c, gamma float64, ok bool) {
+	c, root := 1.0, f.root
+	if s, scaled := root.(scaleTerm); scaled {
+		c, root = s.c, s.k
+	}
+	t, ok := root.(innerTerm)
+	return c, t.gamma, ok && t.gamma > 0
+}
+
 // weigh sets p.weighted to the strips on the left, with the weights coef, if sums of their kernel
 // values need not store the values: those of a Gaussian kernel of dense points. Otherwise it
 // reports false.
 func (p *product[T]) weigh(coef []float64) bool {
-	t, ok := p.f.root.(innerTerm)
-	if !ok || !p.fuse || !(t.gamma > 0) || p.f.sparse {
+	c, gamma, ok := p.f.gaussian()
+	if !ok || !p.fuse || p.f.sparse {
 		return false
 	}
+	coef = multiplied(c, coef)
 	count := (len(coef) + leftStrip - 1) / leftStrip
 	for len(p.weighted) < count {
 		p.weighted = append(p.weighted, simd.Gaussians[T]{})
@@ -633,11 +648,21 @@ func (p *product[T]) weigh(coef []float64) bool {
 	p.weighted = p.weighted[:count]
 	for s := range p.weighted {
 		left := &p.left[s]
-		if !p.weighted[s].Set(left.matrix(p.f, 0), left.norm[0], coef[s*leftStrip:], t.gamma) {
+		if !p.weighted[s].Set(left.matrix(p.f, 0), left.norm[0], coef[s*leftStrip:], gamma) {
 			return false
 		}
 	}
 	return len(p.weighted) > 0
+}
+
+// multiplied returns c·v, which is v itself if c is 1.
+func multiplied(c float64, v []float64) []float64 {
+	if c == 1 {
+		return v
+	}
+	v = slices.Clone(v)
+	scaleBy(c, v)
+	return v
 }
 
 // packWeighted packs the points j of right with from ≤ j < to for sums of p.weighted, and returns
@@ -649,6 +674,12 @@ func (p *product[T]) packWeighted(d *scratch[T], right feed[T], from, to int) []
 	return d.heights
 }
 
+// inRegisters reports whether mutual need not store kernel values.
+func (p *product[T]) inRegisters() bool {
+	_, _, ok := p.f.gaussian()
+	return ok && p.fuse && !p.f.sparse && simd.HasBoth[T](len(p.f.spaces[0].cols))
+}
+
 // mutual adds Σ_k coefB[k]·K(x_r, z_k) to dstA[r] and Σ_r coefA[r]·K(x_r, z_k) to dstB[k], for
 // the points x of the feed a and z of the feed b.
 func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []float64) {
@@ -658,6 +689,10 @@ func (p *product[T]) mutual(dstA, dstB []float64, a, b feed[T], coefA, coefB []f
 	// tasks, so the result does not depend on the number of goroutines.
 	parts := make([]float64, tasks*len(dstA))
 	fused := p.weigh(coefA) && p.weighted[0].Both()
+	if fused {
+		c, _, _ := p.f.gaussian()
+		coefB = multiplied(c, coefB)
+	}
 	p.each(tasks, func(d *scratch[T], task int) {
 		from, to := task*rightStrip, min((task+1)*rightStrip, len(dstB))
 		if fused {

@@ -26,6 +26,8 @@ type tier interface {
 	// mutual adds Σ_k coefB[k]·K(x_i, x_j) to dstA[r], where i = a[r] and j = b[k], and Σ_r
 	// coefA[r]·K(x_i, x_j) to dstB[k]. Both sums use the same kernel values.
 	mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coefB []float64)
+	// inRegisters reports whether mutual adds values without storing them.
+	inRegisters() bool
 }
 
 // tierOf is the tier whose products are of numbers of type T.
@@ -97,6 +99,8 @@ func (t *tierOf[T]) mutual(g *Gram, dstA, dstB []float64, a, b []int, coefA, coe
 	t.ready(g)
 	t.some.mutual(dstA, dstB, t.feed(g, a, &t.left), t.feed(g, b, &t.right), coefA, coefB)
 }
+
+func (t *tierOf[T]) inRegisters() bool { return t.some.inRegisters() }
 
 // feed returns the feed of the points idx, or of all points if idx is nil. It stores the
 // places of the points in *memory.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svmnb/svmnb/internal/parallel"
 	"github.com/svmnb/svmnb/internal/simd"
+	"github.com/svmnb/svmnb/internal/vec"
 )
 
 // Times sets y[m] to K x[m] for all m, each of n numbers. It computes the values up to the
@@ -23,6 +24,11 @@ func (g *Gram) Times(ctx context.Context, y, x [][]float64) (done bool, err erro
 	}
 	if len(x) == 0 {
 		return true, nil
+	}
+	if b := inBlocks(g); len(x) == 1 && b.exact != nil && b.exact.inRegisters() {
+		all := vec.Indices[int](g.n)
+		clear(y[0])
+		return true, g.AddTo(ctx, y[0], nil, all, all, x[0], true)
 	}
 	defer named(g.order)
 	t := &times{p: rightOf(g), q: len(x), shares: 32}

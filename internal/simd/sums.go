@@ -21,6 +21,12 @@ type Gaussians[T Float] struct {
 	t       *table[T]
 }
 
+// HasBoth reports whether the active level has loops for Set and AddBoth of points with so many
+// features.
+func HasBoth[T Float](features int) bool {
+	return loops[T]().gaussianBoth != nil && 0 < features && features <= depthBlock
+}
+
 // Set takes the points in the rows of x, their squared norms and their weights, and γ. All numbers
 // must be finite. It copies them. It reports false if the active level has no loop for them, or if
 // points have more than 192 features; sums of kernel rows by [AddRows] are as fast then.

@@ -25,7 +25,9 @@ import (
 // follow from these costs:
 //
 //   - Half of the set stays, because points that have just entered move again. The first
-//     sets are small, because it is not known yet which points violate.
+//     sets are small, because it is not known yet which points violate. From 50,000 points on, a
+//     random number times the violation says which points enter. With only those that violate most, the
+//     hard problem of docs/performance.md takes up to half as many kernel values more.
 //   - If more α are free than fit into a set, they would take turns for a long time. Once
 //     at most 4096 variables are active, all of them form one set. From 50,000 points on, sets
 //     grow to a quarter of the free α, and to 1/128 of the active variables, because each set
@@ -173,6 +175,7 @@ type engine struct {
 	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
 	order   []int   // the working set, the oldest variables first
+	sets    int     // number of working sets so far
 	set     []int   // the working set, sorted by group and index
 	bound   [3]int  // set[bound[g]:bound[g+1]] is group g
 	in      []bool  // for each variable, whether it is in the working set
@@ -624,6 +627,7 @@ func (s *engine) leave(keep []int) {
 // choose fills the working set. Half of the last set stays, namely the variables that entered
 // last. The rest is taken from both ends of F, as BothEnds does.
 func (s *engine) choose() {
+	s.sets++
 	for _, v := range s.order {
 		s.in[v] = false
 	}
@@ -677,7 +681,8 @@ func (s *engine) groups() int {
 }
 
 // take adds variables of a group to the working set: those with the largest keys side·(F +
-// mask) + from, as far as the keys are > 0, and at most count variables.
+// mask) + from, as far as the keys are > 0, and at most count variables. From many points on, each key
+// is multiplied by a random number first.
 func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	keys, at, n := s.key, s.chosen, 0
 	counts := make([]int, pieces(len(s.active)))
@@ -686,6 +691,9 @@ func (s *engine) take(count, group int, mask []float64, side, from float64) {
 		for _, v := range s.active[begin:end] {
 			key := float64(side*(s.f[v]+mask[v])) + from
 			if key > 0 && !s.in[v] && (!s.p.PerClass || s.group(v) == group) {
+				if s.large {
+					key *= luck(v, s.sets)
+				}
 				keys[n], at[n] = key, v
 				n++
 			}
@@ -707,6 +715,15 @@ func (s *engine) take(count, group int, mask []float64, side, from float64) {
 		s.in[v] = true
 	}
 	s.order = append(s.order, at[:n]...)
+}
+
+// luck returns a random number from 0 to 1 for a variable and a set (SplitMix64, Steele et al. 2014). It
+// does not depend on which goroutine asks.
+func luck(v, set int) float64 {
+	h := uint64(v)<<32 + uint64(set) + 0x9e3779b97f4a7c15
+	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9
+	h = (h ^ h>>27) * 0x94d049bb133111eb
+	return float64((h^h>>31)>>11) * 0x1p-53
 }
 
 // foremost moves the largest keys to the front, as many as count says, in any order, by

@@ -163,6 +163,68 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// TestSamples: only variables that violate enter a set, the worst of them, and with many points some
+// others too.
+func TestSamples(t *testing.T) {
+	p := machines(t, 300)["C-SVC"]
+	for _, large := range []bool{false, true} {
+		s := begun(t, p, 16)
+		for range 3 { // until F differs from variable to variable
+			if _, err := s.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		clear(s.in)
+		s.order = s.order[:0]
+		s.large, s.size, s.widest, s.room = large, 64, 64, 64
+		s.choose()
+		worst := 0
+		for g, side := range []float64{1, -1} {
+			mask, from := s.noRise, -s.end[0].low
+			if g == 1 {
+				mask, from = s.noFall, s.end[0].up
+			}
+			key := func(v int) float64 { return side*(s.f[v]+mask[v]) + from }
+			entered := s.order[g*32 : (g+1)*32]
+			for _, v := range entered {
+				if !(key(v) > 0) {
+					t.Errorf("large %v: variable %d does not violate", large, v)
+				}
+			}
+			keys := make([]float64, 0, len(p.S))
+			for v := range p.S {
+				if key(v) > 0 && (g == 0 || !slices.Contains(s.order[:32], v)) {
+					keys = append(keys, key(v))
+				}
+			}
+			slices.Sort(keys)
+			if len(keys) < 96 {
+				t.Fatalf("only %d variables violate", len(keys))
+			}
+			mean, ofAll := 0.0, 0.0
+			for _, v := range entered {
+				mean += key(v) / 32
+				if key(v) >= keys[len(keys)-32] {
+					worst++
+				}
+			}
+			for _, k := range keys {
+				ofAll += k / float64(len(keys))
+			}
+			if !(mean > 1.1*ofAll) {
+				t.Errorf("large %v: violations of %g on average, and %g of all that violate", large, mean, ofAll)
+			}
+		}
+		if (worst < 64) != large {
+			t.Errorf("large %v: %d of 64 variables are among the worst 64", large, worst)
+		}
+		s.choose()
+		if order := slices.Sorted(slices.Values(s.order)); len(slices.Compact(order)) != len(s.order) {
+			t.Error("a variable is twice in a set")
+		}
+	}
+}
+
 // Where more α are free than a set holds, one set of all that are active ends the run
 // in fewer steps, and sets are as large as before where they are not.
 func TestWidens(t *testing.T) {
