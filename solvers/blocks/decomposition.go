@@ -682,16 +682,17 @@ func (s *engine) groups() int {
 
 // take adds variables of a group to the working set: those with the largest keys side·(F +
 // mask) + from, as far as the keys are > 0, and at most count variables. From many points on, each key
-// is multiplied by a random number first.
+// but the largest is multiplied by a random number first.
 func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	keys, at, n := s.key, s.chosen, 0
+	most := s.end[group].up - s.end[group].low
 	counts := make([]int, pieces(len(s.active)))
 	share(len(s.active), func(k, begin, end int) {
 		n := begin
 		for _, v := range s.active[begin:end] {
 			key := float64(side*(s.f[v]+mask[v])) + from
 			if key > 0 && !s.in[v] && (!s.p.PerClass || s.group(v) == group) {
-				if s.large {
+				if s.large && key < most { // the worst pair always enters, so each set has a pair that can move
 					key *= luck(v, s.sets)
 				}
 				keys[n], at[n] = key, v

@@ -198,6 +198,9 @@ func TestSamples(t *testing.T) {
 				}
 			}
 			slices.Sort(keys)
+			if !slices.ContainsFunc(entered, func(v int) bool { return key(v) == keys[len(keys)-1] }) {
+				t.Errorf("large %v: the worst variable is not in the set", large)
+			}
 			if len(keys) < 96 {
 				t.Fatalf("only %d variables violate", len(keys))
 			}
