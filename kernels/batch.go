@@ -636,6 +636,9 @@ func (f *formula) gaussian() (c, gamma float64, ok bool) {
 // values need not store the values: those of a Gaussian kernel of dense points. Otherwise it
 // reports false.
 func (p *product[T]) weigh(coef []float64) bool {
+	if runtime.GOARCH != "amd64" { // no other processor has such loops; this keeps them out of living pages
+		return false
+	}
 	c, gamma, ok := p.f.gaussian()
 	if !ok || !p.fuse || p.f.sparse {
 		return false

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"context"
+	"runtime"
 	"slices"
 
 	"github.com/svmnb/svmnb/internal/parallel"
@@ -25,7 +26,8 @@ func (g *Gram) Times(ctx context.Context, y, x [][]float64) (done bool, err erro
 	if len(x) == 0 {
 		return true, nil
 	}
-	if b := inBlocks(g); len(x) == 1 && b.exact != nil && b.exact.inRegisters() {
+	// The constant keeps this branch out of the module of living pages.
+	if b := inBlocks(g); runtime.GOARCH == "amd64" && len(x) == 1 && b.exact != nil && b.exact.inRegisters() {
 		all := vec.Indices[int](g.n)
 		clear(y[0])
 		return true, g.AddTo(ctx, y[0], nil, all, all, x[0], true)
