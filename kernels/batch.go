@@ -580,7 +580,7 @@ func (p *product[T]) rows(dst [][]float32, points feed[T]) {
 // products. With as many features as copies of values are for, values must be symmetric, so rows
 // computes them.
 func (p *product[T]) square(dst []T, n int, points feed[T]) bool {
-	if _, scaled := p.f.root.(scaleTerm); scaled || n == 0 || len(p.f.spaces) != 1 || len(p.f.spaces[0].cols) >= dearFeatures {
+	if _, scaled := p.f.root.(scaleTerm); scaled || !p.fuse || n == 0 || len(p.f.spaces) != 1 || len(p.f.spaces[0].cols) >= dearFeatures {
 		return false
 	}
 	p.lay(n, points)
@@ -622,7 +622,7 @@ func (p *product[T]) sum(dst []float64, on, points feed[T], coef []float64) {
 	})
 }
 
-// gaussian reports whether the kernel is c·exp(−γ‖x − z‖²).
+// gaussian returns the factor c and γ if the kernel is c·exp(−γ‖x − z‖²). Otherwise ok is false.
 func (f *formula) gaussian() (c, gamma float64, ok bool) {
 	c, root := 1.0, f.root
 	if s, scaled := root.(scaleTerm); scaled {
@@ -636,7 +636,9 @@ func (f *formula) gaussian() (c, gamma float64, ok bool) {
 // values need not store the values: those of a Gaussian kernel of dense points. Otherwise it
 // reports false.
 func (p *product[T]) weigh(coef []float64) bool {
-	if runtime.GOARCH != "amd64" { // no other processor has such loops; this keeps them out of living pages
+	// Package simd has these loops for amd64 only. Since this is a constant, the WebAssembly module of
+	// living pages is linked without the code that calls them, and stays small.
+	if runtime.GOARCH != "amd64" {
 		return false
 	}
 	c, gamma, ok := p.f.gaussian()

@@ -26,7 +26,7 @@ func (g *Gram) Times(ctx context.Context, y, x [][]float64) (done bool, err erro
 	if len(x) == 0 {
 		return true, nil
 	}
-	// The constant keeps this branch out of the module of living pages.
+	// The test of GOARCH is there for the size of the module of living pages; see weigh.
 	if b := inBlocks(g); runtime.GOARCH == "amd64" && len(x) == 1 && b.exact != nil && b.exact.inRegisters() {
 		all := vec.Indices[int](g.n)
 		clear(y[0])

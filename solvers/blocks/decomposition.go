@@ -25,9 +25,9 @@ import (
 // follow from these costs:
 //
 //   - Half of the set stays, because points that have just entered move again. The first
-//     sets are small, because it is not known yet which points violate. From 50,000 points on, a
-//     random number times the violation says which points enter. With only those that violate most, the
-//     hard problem of docs/performance.md takes up to half as many kernel values more.
+//     sets are small, because it is not known yet which points violate. From 50,000 points on,
+//     violations are multiplied by random numbers before the largest are chosen. Otherwise
+//     the hard problem of docs/performance.md takes up to half as many kernel values more.
 //   - If more α are free than fit into a set, they would take turns for a long time. Once
 //     at most 4096 variables are active, all of them form one set. From 50,000 points on, sets
 //     grow to a quarter of the free α, and to 1/128 of the active variables, because each set
@@ -718,8 +718,9 @@ func (s *engine) take(count, group int, mask []float64, side, from float64) {
 	s.order = append(s.order, at[:n]...)
 }
 
-// luck returns a random number from 0 to 1 for a variable and a set (SplitMix64, Steele et al. 2014). It
-// does not depend on which goroutine asks.
+// luck returns a pseudorandom number u with 0 ≤ u < 1. It is a hash of the variable v and of the number of
+// the working set (the last steps of SplitMix64, Steele et al. 2014). So a run is the same
+// on any number of goroutines.
 func luck(v, set int) float64 {
 	h := uint64(v)<<32 + uint64(set) + 0x9e3779b97f4a7c15
 	h = (h ^ h>>30) * 0xbf58476d1ce4e5b9

@@ -88,9 +88,9 @@ func (m *mixed) factor(ctx context.Context) (good bool, err error) {
 // mostMixed is the largest number of iterations: more would cost as much as double precision.
 const mostMixed = 25
 
-// sure says which iteration is the last: one that leaves ‖b − Ax‖ this many times smaller than it
-// has to be, if it gains as much as the one before. It needs no pass over K to see this. Solve makes
-// such a pass for the certificate.
+// sure is the factor by which ‖b − Ax‖ must be expected to fall below its limit before an iteration
+// counts as the last. The expectation is that it reduces ‖b − Ax‖ as much as the iteration before. The
+// last iteration makes no pass over K to check this, because Solve makes one for the certificate.
 const sure = 16
 
 // improve makes the iterations and reports whether they reached the accuracy of double
