@@ -80,8 +80,9 @@ type Refresher interface {
 // long. Solve asks it at times how far F has drifted. While the drift is small beside the violation,
 // F shows truly that W grows, and is not computed afresh.
 type Drifter interface {
-	// Drift returns the largest error of F at some of the points, and the violation. When ctx ends
-	// first, the error is infinite.
+	// Drift returns half of the difference between the largest and the smallest error of F at some of
+	// the points, and the violation. An error that is the same at all points changes no violation.
+	// When ctx ends first, the drift is infinite.
 	Drift(ctx context.Context) (drift, violation float64)
 }
 

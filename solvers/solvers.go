@@ -126,6 +126,8 @@ type Saved struct {
 	Base  []float64
 	BaseF []float32
 	Wide  float64 // the violation of Base
+
+	Focused bool // they are left out only until the violation of the others is small
 }
 
 // Point is one line of a Trace: what was measured after an iteration. NaN means that a value

@@ -122,6 +122,7 @@ const (
 	auditFrom   = 256
 	auditSooner = 3000
 	auditPasses = 4
+	mostDrift   = 4 // errors of F up to this part of the violation let every set with the worst pair raise W
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last
@@ -139,7 +140,7 @@ func (r *run) inspect() {
 	}
 	r.audit += r.audit
 	if d, ok := r.st.(Drifter); ok && r.trace.N >= keepsSums {
-		if drift, violation := d.Drift(r.ctx); drift <= violation/10 {
+		if drift, violation := d.Drift(r.ctx); drift <= violation/mostDrift {
 			return
 		}
 	}

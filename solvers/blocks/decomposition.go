@@ -33,7 +33,7 @@ import (
 //     grow to a quarter of the free α, and to 1/128 of the active variables, because each set
 //     has to read all of these. As fewer variables are active, sets become smaller again.
 //   - The inner run stops when its violation is a tenth of that of the whole problem, or
-//     three tenths from 50,000 points on while sets are small or few α are free. One of its steps costs less than a
+//     two or three tenths from 50,000 points on. One of its steps costs less than a
 //     hundredth of a row, but it uses only one core. It keeps F in single precision as long as that
 //     is precise enough for the violation.
 //   - Points at a bound that are far from moving are left out, as in the shrinking of
@@ -42,6 +42,9 @@ import (
 //     From 50,000 points on, the run goes on until the active variables meet the criterion, and
 //     Solve updates F: it keeps the sums in double precision that it computes, so the certificate
 //     costs little more at the end.
+//   - From 50,000 points on, sets are chosen for a while from a third of the variables that may move, if
+//     many may move but few α are free. The part has all free α and many of the largest violations. Once its
+//     violation has fallen to four tenths, F of the others is updated.
 //
 // Kernel values are rounded to single precision, always in the same way. Sums of up to eight of
 // them may be rounded to single precision too, and everything else is in double precision. F is
@@ -125,7 +128,7 @@ func (m Decomposition) Resume(p *solvers.Problem, alpha []float64, from *solvers
 		}
 		s.leave(keep)
 		s.ends()
-		s.top, s.wide, s.best = math.Inf(-1), from.Wide, s.violation()
+		s.top, s.wide, s.best, s.focused = math.Inf(-1), from.Wide, s.violation(), from.Focused
 	}
 	return st, err
 }
@@ -139,7 +142,7 @@ func (s *engine) save() *solvers.Saved {
 		}
 	}
 	if s.partial() {
-		saved.Base, saved.BaseF, saved.Wide = slices.Clone(s.base), make([]float32, len(s.f)), s.wide
+		saved.Base, saved.BaseF, saved.Wide, saved.Focused = slices.Clone(s.base), make([]float32, len(s.f)), s.wide, s.focused
 		for v, f := range s.fBase {
 			saved.BaseF[v] = float32(f)
 		}
@@ -172,6 +175,7 @@ type engine struct {
 	best    float64 // the smallest violation since F of all variables was last up to date
 	still   int     // steps since the violation last fell by a tenth
 	wide    float64 // the violation when F of all variables was last up to date
+	focused bool    // the others are left out only for a while; see focus
 	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
 	order   []int   // the working set, the oldest variables first
@@ -216,13 +220,18 @@ const (
 	rare             = 1e-4    // the same from many points on, where it costs a pass over all points for each support vector; the criterion is usually met before
 	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
 	loose            = 0.3     // the same from many points on, until the sets grow and many α are free: an eighth fewer kernel values
-	manyFree         = 16      // if at least one of so many active variables has a free α, more steps save rows all the same
+	tight            = 0.2     // the same from then on
+	manyFree         = 16      // many α are free if at least one of so many active variables has a free α
 	many             = 50_000  // number of points from which Solve keeps the sums of an F computed afresh
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
 	wide             = 4096    // largest working set of all active variables, or from many points on; its values take 64 MB
 	perFree          = 4       // from many points on a set may have one of so many free α,
 	perActive        = 128     // and one of so many active variables;
+	nearPerPart      = 3       // a part has one of so many variables that may move,
+	partPerFree      = 2       // if at most one in so many variables of it has a free α,
+	nearPerFree      = 48      // and at least one in so many of those that may move
+	enough           = 0.4     // a part is left when the violation has fallen to this share
 	fewActive        = 16      // later it has at most one of so many active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
@@ -294,7 +303,7 @@ func (s *engine) restore() {
 		s.active[v] = v
 	}
 	clear(s.left)
-	s.on, s.steps = nil, 0
+	s.on, s.steps, s.focused = nil, 0, false
 	s.ends()
 	s.wide = s.violation()
 	s.best, s.still = s.wide, 0
@@ -408,7 +417,9 @@ func (s *engine) Complete(ctx context.Context) (f []float64, all bool) {
 // looked is the largest number of variables at which Drift computes F afresh.
 const looked = 512
 
-// Drift implements solvers.Drifter. It looks at active variables, since the others have no F.
+// Drift implements solvers.Drifter. It looks at active variables, since the others have no F. In a part,
+// the violation is that of all variables at its start. An error that is the same in every F changes
+// no violation, and with many points most of the error is the same, so half of the spread counts.
 func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
 	coef := make([]float64, s.n)
 	for v, a := range s.alpha {
@@ -429,14 +440,19 @@ func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
 	if s.k.AddTo(ctx, sum, nil, on, s.points, s.coef, true) != nil {
 		return math.Inf(1), s.violation()
 	}
+	least, most := math.Inf(1), math.Inf(-1)
 	for k, v := range some {
 		linear := s.p.P[v]
 		if s.p.Ridge != nil {
 			linear += s.p.Ridge[v] * s.alpha[v]
 		}
-		drift = max(drift, math.Abs(sum[k]-s.p.S[v]*linear-s.f[v]))
+		off := sum[k] - s.p.S[v]*linear - s.f[v]
+		least, most = min(least, off), max(most, off)
 	}
-	return drift, s.violation()
+	if s.focused {
+		return (most - least) / 2, s.wide
+	}
+	return (most - least) / 2, s.violation()
 }
 
 // catchUp updates F of the variables that were left out. It reports false when ctx ends before
@@ -487,6 +503,9 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.partial() && s.large && s.violation() <= rare*s.wide && !s.spent() {
 		return true, nil // the active variables are done; Solve computes F of all, and goes on if any violate
 	}
+	if s.focused && s.violation() <= enough*s.wide && !s.catchUp(ctx) {
+		return false, ctx.Err()
+	}
 	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.spent()) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
@@ -498,15 +517,23 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	}
 	if s.steps--; s.steps <= 0 {
 		s.steps = period
-		s.shrink()
+		if !s.focus(ctx) {
+			s.shrink()
+		}
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
 	}
 	s.choose()
 	if !s.pose() {
 		return false, s.blame()
 	}
 	stop := inner
-	if s.large && (s.size <= largest || manyFree*s.free < len(s.active)) {
+	switch {
+	case s.large && (s.size <= largest || manyFree*s.free < len(s.active)):
 		stop = loose
+	case s.large:
+		stop = tight
 	}
 	s.solve(ctx, stop*s.violation())
 	s.points, s.coef = s.points[:0], s.coef[:0]
@@ -580,14 +607,7 @@ func (s *engine) dual() float64 {
 // shrink leaves out variables that are far from moving, if these are at least a quarter, or from
 // many points on a tenth.
 func (s *engine) shrink() {
-	keep := s.chosen[:0]
-	for _, v := range s.active {
-		f, e := s.f[v], &s.end[s.group(v)]
-		if s.noRise[v] != 0 && f > e.up || s.noFall[v] != 0 && f < e.low {
-			continue
-		}
-		keep = append(keep, v)
-	}
+	keep := s.near()
 	most := 3 * len(s.active) / 4
 	if s.large {
 		most = 9 * len(s.active) / 10
@@ -596,11 +616,81 @@ func (s *engine) shrink() {
 		return
 	}
 	if !s.partial() {
-		copy(s.base, s.alpha)
-		copy(s.fBase, s.f)
-		s.wide = s.violation()
+		s.mark()
 	}
 	s.leave(keep)
+}
+
+// near returns the active variables that are not far from moving.
+func (s *engine) near() []int {
+	keep := s.chosen[:0]
+	for _, v := range s.active {
+		f, e := s.f[v], &s.end[s.group(v)]
+		if s.noRise[v] != 0 && f > e.up || s.noFall[v] != 0 && f < e.low {
+			continue
+		}
+		keep = append(keep, v)
+	}
+	return keep
+}
+
+// mark keeps α and F, which must be up to date for all variables, for catchUp.
+func (s *engine) mark() {
+	copy(s.base, s.alpha)
+	copy(s.fBase, s.f)
+	s.wide = s.violation()
+}
+
+// leastPart is the least number of variables in a part.
+var leastPart = 1 << 16
+
+// part returns the variables that may move, how many of them focus should keep, and whether it should
+// leave out the others.
+func (s *engine) part() (near []int, size int, pays bool) {
+	near = s.near()
+	size = len(near) / nearPerPart
+	return near, size, size >= leastPart && partPerFree*s.free <= size && nearPerFree*s.free >= len(near)
+}
+
+// focus leaves out all variables but a part of them for a while, if many may move but few α are
+// free. It reports whether it did so. In a difficult problem, nearly all variables may move until the end,
+// but most of those at a bound never do. A set of the part costs a fraction of one of all
+// variables, and at the end of the part, F of the others costs one row for each α that has changed.
+func (s *engine) focus(ctx context.Context) bool {
+	if !s.large || s.focused {
+		return false
+	}
+	near, size, pays := s.part()
+	if pays && s.partial() {
+		if !s.catchUp(ctx) {
+			return false
+		}
+		near, size, pays = s.part()
+	}
+	if !pays {
+		return false
+	}
+	s.mark()
+	key := s.key[:len(near)]
+	for k, v := range near {
+		f, e := s.f[v], &s.end[s.group(v)]
+		rise, fall, middle := f+s.noRise[v], f+s.noFall[v], (e.up+e.low)/2
+		key[k] = max(rise-middle, middle-fall) * luck(v, s.sets)
+		if s.noRise[v] == 0 && s.noFall[v] == 0 {
+			key[k] += s.wide // all that are free come first
+		}
+		if rise == e.up || fall == e.low {
+			key[k] += 2 * s.wide // the worst pair always enters
+		}
+	}
+	foremost(key, near, size)
+	part := near[:size]
+	slices.Sort(part)
+	s.leave(part)
+	s.focused = true
+	s.ends()
+	s.best, s.still = s.violation(), 0
+	return true
 }
 
 // leave leaves out all variables but some.

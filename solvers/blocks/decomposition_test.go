@@ -163,6 +163,65 @@ func TestBegins(t *testing.T) {
 	}
 }
 
+// A part has all variables with a free α, and the worst pair. After it F is right for all variables.
+func TestFocuses(t *testing.T) {
+	defer func(was int) { leastPart = was }(leastPart)
+	leastPart = 8 * smallest
+	parts, over := 0, 0
+	for name, p := range machines(t, 600) {
+		t.Run(name, func(t *testing.T) {
+			s := begun(t, p, smallest)
+			s.large = true
+			for range 300 {
+				was := s.focused
+				done, err := s.Step(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				} else if done {
+					break
+				}
+				right(t, p, s.alpha, s.f, s.active)
+				balanced(t, p, s.alpha)
+				if was && !s.partial() {
+					over++
+				}
+				if s.focused {
+					continue
+				}
+				near, ends, isFree := len(s.near()), s.end, map[int]bool{}
+				for _, v := range s.active {
+					if s.noRise[v] == 0 && s.noFall[v] == 0 {
+						isFree[v] = true
+					}
+				}
+				if s.partial() || !s.focus(t.Context()) {
+					continue
+				}
+				parts++
+				if n := len(s.active); n != near/nearPerPart || n < partPerFree*len(isFree) || !slices.IsSorted(s.active) {
+					t.Fatalf("a part of %d of %d variables, %d are free", n, near, len(isFree))
+				}
+				for v := range isFree {
+					if s.left[v] {
+						t.Fatalf("variable %d is free and left out", v)
+					}
+				}
+				if worstOf(&s.end).up-worstOf(&s.end).low != worstOf(&ends).up-worstOf(&ends).low {
+					t.Fatal("the worst pair is left out")
+				}
+			}
+			f, complete := s.Complete(t.Context())
+			right(t, p, s.alpha, f, all(len(s.alpha)))
+			if !complete || s.focused {
+				t.Error("F is not complete")
+			}
+		})
+	}
+	if parts == 0 || over == 0 {
+		t.Errorf("%d parts, and %d times their end", parts, over)
+	}
+}
+
 // TestSamples: only variables that violate enter a set, the worst of them, and with many points some
 // others too.
 func TestSamples(t *testing.T) {
@@ -458,7 +517,8 @@ func TestSavesF(t *testing.T) {
 	}
 }
 
-// Drift is rounding, and after a fault of F of some variables it is this fault.
+// Drift is rounding. After a fault of F of some variables it is half of this fault, and after the same
+// fault of all it is rounding again.
 func TestDrift(t *testing.T) {
 	for name, p := range machines(t, 120) {
 		t.Run(name, func(t *testing.T) {
@@ -477,10 +537,16 @@ func TestDrift(t *testing.T) {
 				t.Errorf("a drift of %g, violation %g", drift, violation)
 			}
 			for _, v := range s.active[len(s.active)/2:] {
-				s.f[v] -= 3
+				s.f[v] -= 6
 			}
 			if drift, _ := s.Drift(context.Background()); math.Abs(drift-3) > 0x1p-20*size {
-				t.Errorf("a drift of %g, want 3", drift)
+				t.Errorf("a drift of %g, want 3, half of the fault", drift)
+			}
+			for _, v := range s.active[:len(s.active)/2] {
+				s.f[v] -= 6
+			}
+			if drift, _ := s.Drift(context.Background()); !(drift <= 0x1p-20*size) {
+				t.Errorf("a drift of %g, where all F are off by the same", drift)
 			}
 			ended, cancel := context.WithCancel(context.Background())
 			cancel()
