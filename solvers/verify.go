@@ -122,7 +122,7 @@ const (
 	auditFrom   = 256
 	auditSooner = 3000
 	auditPasses = 4
-	mostDrift   = 4 // errors of F up to this part of the violation let every set with the worst pair raise W
+	mostDrift   = 4 // F is computed afresh if Drift returns more than one of so many parts of the violation; with less, a step on the worst pair raises W
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last

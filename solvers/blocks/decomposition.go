@@ -175,7 +175,7 @@ type engine struct {
 	best    float64 // the smallest violation since F of all variables was last up to date
 	still   int     // steps since the violation last fell by a tenth
 	wide    float64 // the violation when F of all variables was last up to date
-	focused bool    // the others are left out only for a while; see focus
+	focused bool    // only a part of the variables is active for a while; see focus
 	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
 	order   []int   // the working set, the oldest variables first
@@ -228,9 +228,9 @@ const (
 	wide             = 4096    // largest working set of all active variables, or from many points on; its values take 64 MB
 	perFree          = 4       // from many points on a set may have one of so many free α,
 	perActive        = 128     // and one of so many active variables;
-	nearPerPart      = 3       // a part has one of so many variables that may move,
-	partPerFree      = 2       // if at most one in so many variables of it has a free α,
-	nearPerFree      = 48      // and at least one in so many of those that may move
+	nearPerPart      = 3       // the variables that may move are so many times those of a part
+	partPerFree      = 2       // focus needs at most one free α for each so many variables of the part,
+	nearPerFree      = 48      // and at least one for each so many variables that may move
 	enough           = 0.4     // a part is left when the violation has fallen to this share
 	fewActive        = 16      // later it has at most one of so many active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
@@ -621,7 +621,8 @@ func (s *engine) shrink() {
 	s.leave(keep)
 }
 
-// near returns the active variables that are not far from moving.
+// near returns the active variables that may move soon: all but those at a bound whose F is beyond
+// both ends, on the side that keeps them at this bound.
 func (s *engine) near() []int {
 	keep := s.chosen[:0]
 	for _, v := range s.active {
@@ -644,18 +645,18 @@ func (s *engine) mark() {
 // leastPart is the least number of variables in a part.
 var leastPart = 1 << 16
 
-// part returns the variables that may move, how many of them focus should keep, and whether it should
-// leave out the others.
+// part returns the variables that may move, the size of a part of them, and whether it saves time to
+// choose working sets from such a part only.
 func (s *engine) part() (near []int, size int, pays bool) {
 	near = s.near()
 	size = len(near) / nearPerPart
 	return near, size, size >= leastPart && partPerFree*s.free <= size && nearPerFree*s.free >= len(near)
 }
 
-// focus leaves out all variables but a part of them for a while, if many may move but few α are
-// free. It reports whether it did so. In a difficult problem, nearly all variables may move until the end,
-// but most of those at a bound never do. A set of the part costs a fraction of one of all
-// variables, and at the end of the part, F of the others costs one row for each α that has changed.
+// focus saves time if many variables may move but few α are free: it makes a part of the variables
+// active for a while and leaves out the others. It reports whether it did so. A working set then
+// updates F of the part only, which takes a third of the time. When the part is done, an update of F of the others
+// takes one kernel row for each α that has changed.
 func (s *engine) focus(ctx context.Context) bool {
 	if !s.large || s.focused {
 		return false

@@ -456,6 +456,8 @@ func TestPieces(t *testing.T) {
 // A run that goes on from what an observer has saved computes what the run would have computed, and ends
 // at the same optimum.
 func TestGoesOn(t *testing.T) {
+	defer func(was int) { leastPart = was }(leastPart)
+	leastPart = 64 // so that some runs go on in the middle of a part
 	for name, p := range machines(t, 300) {
 		for _, m := range []solvers.Method{Decomposition{Size: 32}, manyPoints{Decomposition{Size: 32}}} {
 			settings := solvers.Settings{Stop: solvers.UpLow{Tol: 1e-4}, Every: 1}
