@@ -42,9 +42,10 @@ import (
 //     From 50,000 points on, the run goes on until the active variables meet the criterion, and
 //     Solve updates F: it keeps the sums in double precision that it computes, so the certificate
 //     costs little more at the end.
-//   - From 50,000 points on, sets are chosen for a while from a third of the variables that may move, if
-//     many may move but few α are free. The part has all free α and many of the largest violations. Once its
-//     violation has fallen to four tenths, F of the others is updated.
+//   - From 50,000 points on, sets are chosen for a while from a part of the variables that may move, if
+//     many may move but few α are free. The part has all free α and the largest violations. Once its
+//     violation has fallen by a quarter, the next part is chosen. For that, F of the others is only
+//     estimated, from its changes at 3072 points (parts.go).
 //
 // Kernel values are rounded to single precision, always in the same way. Sums of up to eight of
 // them may be rounded to single precision too, and everything else is in double precision. F is
@@ -176,6 +177,7 @@ type engine struct {
 	still   int     // steps since the violation last fell by a tenth
 	wide    float64 // the violation when F of all variables was last up to date
 	focused bool    // only a part of the variables is active for a while; see focus
+	rough   *estimate // see moveOn
 	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
 	order   []int   // the working set, the oldest variables first
@@ -228,10 +230,6 @@ const (
 	wide             = 4096    // largest working set of all active variables, or from many points on; its values take 64 MB
 	perFree          = 4       // from many points on a set may have one of so many free α,
 	perActive        = 128     // and one of so many active variables;
-	nearPerPart      = 3       // the variables that may move are so many times those of a part
-	partPerFree      = 2       // focus needs at most one free α for each so many variables of the part,
-	nearPerFree      = 48      // and at least one for each so many variables that may move
-	enough           = 0.4     // a part is left when the violation has fallen to this share
 	fewActive        = 16      // later it has at most one of so many active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
@@ -298,15 +296,19 @@ func (*engine) mask(noRise, noFall []float64, at int, p *solvers.Problem, v int,
 
 // restore makes all variables active. F must be up to date for all of them.
 func (s *engine) restore() {
-	s.active = s.active[:len(s.alpha)]
-	for v := range s.active {
-		s.active[v] = v
-	}
+	s.activateAll()
 	clear(s.left)
 	s.on, s.steps, s.focused = nil, 0, false
 	s.ends()
 	s.wide = s.violation()
 	s.best, s.still = s.wide, 0
+}
+
+func (s *engine) activateAll() {
+	s.active = s.active[:len(s.alpha)]
+	for v := range s.active {
+		s.active[v] = v
+	}
 }
 
 // group returns the index of the variable's group in end.
@@ -458,30 +460,9 @@ func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
 // catchUp updates F of the variables that were left out. It reports false when ctx ends before
 // it is done.
 func (s *engine) catchUp(ctx context.Context) bool {
-	var out []int // points whose F is out of date
-	for i := range s.n {
-		if s.left[i] || s.n < len(s.left) && s.left[s.n+i] {
-			out = append(out, i)
-		}
-	}
-	s.points, s.coef = s.points[:0], s.coef[:0]
-	for v, a := range s.alpha {
-		if d := a - s.base[v]; d != 0 {
-			s.points, s.coef = append(s.points, v%s.n), append(s.coef, -s.p.S[v]*d)
-		}
-	}
-	if !s.accumulate(ctx, out) {
+	s.changes()
+	if !s.renew(ctx, s.leftPoints(nil), s.points, s.coef) {
 		return false
-	}
-	for r, i := range out {
-		for v := i; v < len(s.f); v += s.n {
-			if s.left[v] {
-				s.f[v] = s.fBase[v] + s.sum[r]
-				if s.p.Ridge != nil {
-					s.f[v] -= s.p.S[v] * s.p.Ridge[v] * (s.alpha[v] - s.base[v])
-				}
-			}
-		}
 	}
 	s.restore()
 	return true
@@ -503,7 +484,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.partial() && s.large && s.violation() <= rare*s.wide && !s.spent() {
 		return true, nil // the active variables are done; Solve computes F of all, and goes on if any violate
 	}
-	if s.focused && s.violation() <= enough*s.wide && !s.catchUp(ctx) {
+	if s.focused && s.violation() <= enough*s.wide && !s.moveOn(ctx) && !s.catchUp(ctx) {
 		return false, ctx.Err()
 	}
 	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.spent()) {
@@ -640,58 +621,6 @@ func (s *engine) mark() {
 	copy(s.base, s.alpha)
 	copy(s.fBase, s.f)
 	s.wide = s.violation()
-}
-
-// leastPart is the least number of variables in a part.
-var leastPart = 1 << 16
-
-// part returns the variables that may move, the size of a part of them, and whether it saves time to
-// choose working sets from such a part only.
-func (s *engine) part() (near []int, size int, pays bool) {
-	near = s.near()
-	size = len(near) / nearPerPart
-	return near, size, size >= leastPart && partPerFree*s.free <= size && nearPerFree*s.free >= len(near)
-}
-
-// focus saves time if many variables may move but few α are free: it makes a part of the variables
-// active for a while and leaves out the others. It reports whether it did so. A working set then
-// updates F of the part only, which takes a third of the time. When the part is done, an update of F of the others
-// takes one kernel row for each α that has changed.
-func (s *engine) focus(ctx context.Context) bool {
-	if !s.large || s.focused {
-		return false
-	}
-	near, size, pays := s.part()
-	if pays && s.partial() {
-		if !s.catchUp(ctx) {
-			return false
-		}
-		near, size, pays = s.part()
-	}
-	if !pays {
-		return false
-	}
-	s.mark()
-	key := s.key[:len(near)]
-	for k, v := range near {
-		f, e := s.f[v], &s.end[s.group(v)]
-		rise, fall, middle := f+s.noRise[v], f+s.noFall[v], (e.up+e.low)/2
-		key[k] = max(rise-middle, middle-fall) * luck(v, s.sets)
-		if s.noRise[v] == 0 && s.noFall[v] == 0 {
-			key[k] += s.wide // all that are free come first
-		}
-		if rise == e.up || fall == e.low {
-			key[k] += 2 * s.wide // the worst pair always enters
-		}
-	}
-	foremost(key, near, size)
-	part := near[:size]
-	slices.Sort(part)
-	s.leave(part)
-	s.focused = true
-	s.ends()
-	s.best, s.still = s.violation(), 0
-	return true
 }
 
 // leave leaves out all variables but some.

@@ -167,13 +167,13 @@ func TestBegins(t *testing.T) {
 func TestFocuses(t *testing.T) {
 	defer func(was int) { leastPart = was }(leastPart)
 	leastPart = 8 * smallest
-	parts, over := 0, 0
+	parts, further, over := 0, 0, 0
 	for name, p := range machines(t, 600) {
 		t.Run(name, func(t *testing.T) {
 			s := begun(t, p, smallest)
 			s.large = true
 			for range 300 {
-				was := s.focused
+				was, lastPart := s.focused, slices.Clone(s.active)
 				done, err := s.Step(t.Context())
 				if err != nil {
 					t.Fatal(err)
@@ -182,8 +182,11 @@ func TestFocuses(t *testing.T) {
 				}
 				right(t, p, s.alpha, s.f, s.active)
 				balanced(t, p, s.alpha)
-				if was && !s.partial() {
+				switch {
+				case was && !s.partial():
 					over++
+				case was && s.focused && !slices.Equal(s.active, lastPart):
+					further++
 				}
 				if s.focused {
 					continue
@@ -198,7 +201,7 @@ func TestFocuses(t *testing.T) {
 					continue
 				}
 				parts++
-				if n := len(s.active); n != near/nearPerPart || n < partPerFree*len(isFree) || !slices.IsSorted(s.active) {
+				if n := len(s.active); n != max(leastPart, int(perFreeInPart*float64(len(isFree)))) || n > near/partsPerNear || !slices.IsSorted(s.active) {
 					t.Fatalf("a part of %d of %d variables, %d are free", n, near, len(isFree))
 				}
 				for v := range isFree {
@@ -217,8 +220,8 @@ func TestFocuses(t *testing.T) {
 			}
 		})
 	}
-	if parts == 0 || over == 0 {
-		t.Errorf("%d parts, and %d times their end", parts, over)
+	if parts == 0 || further == 0 || over == 0 {
+		t.Errorf("%d first parts, %d further ones, and %d times their end", parts, further, over)
 	}
 }
 

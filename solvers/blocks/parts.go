@@ -1,0 +1,232 @@
+package blocks
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/svmnb/svmnb/internal/chol"
+)
+
+// With many points, working sets are chosen for a while from a part of the variables that may
+// move, if few α are free. A working set then updates F of the part only. From one part to the
+// next, F of all other variables is only estimated, which tells well enough which of them to take.
+
+// leastPart is the least number of variables in a part.
+var leastPart = 1 << 16
+
+const (
+	perFreeInPart = 4.0 / 3 // a part has so many variables for each free α, or leastPart if that is more
+	partsPerNear  = 2       // parts are used if at least so many would fit into the variables that may move,
+	nearPerFree   = 48      // and if at least one α is free for each so many of these variables
+	enough        = 0.75    // a part is left when its violation has fallen to this share
+	landmarks     = 3072    // the largest number of points from which F is estimated,
+	perLandmark   = 16      // and at most one of so many points is one of them
+	loading       = 1e-5    // relative to K_ii; it keeps the coefficients of the landmarks small
+	roughest      = 0.25    // an estimate of F may have an error of this share of the violation of the part
+)
+
+// part returns the active variables that may move, the size of a part of them, and whether it saves
+// time to choose working sets from such a part only.
+func (s *engine) part() (near []int, size int, pays bool) {
+	near = s.near()
+	size = max(leastPart, int(perFreeInPart*float64(s.free)))
+	return near, size, partsPerNear*size <= len(near) && nearPerFree*s.free >= len(near)
+}
+
+// focus begins with the first part, if parts save time. It reports whether it did so. It needs F of
+// all variables, and updates it if necessary.
+func (s *engine) focus(ctx context.Context) bool {
+	if !s.large || s.focused {
+		return false
+	}
+	near, size, pays := s.part()
+	if pays && s.partial() {
+		if !s.catchUp(ctx) {
+			return false
+		}
+		near, size, pays = s.part()
+	}
+	if !pays {
+		return false
+	}
+	s.mark()
+	s.enter(s.worst(near, size))
+	return true
+}
+
+// moveOn goes on to the next part. F of the variables that were left out is estimated at first, and
+// updated for those that enter the part. If the estimate is too rough or parts no longer save time,
+// moveOn changes nothing and returns false. Then F of all has to be updated.
+func (s *engine) moveOn(ctx context.Context) bool {
+	if s.rough == nil {
+		s.rough = s.newEstimate(ctx)
+	}
+	s.changes()
+	out := s.leftPoints(nil)
+	coef := s.rough.coefficients(ctx, s)
+	if coef == nil || !s.fine(ctx, out, coef) || !s.renew(ctx, out, s.rough.points, coef) {
+		return false
+	}
+	was := slices.Clone(s.active)
+	s.activateAll()
+	s.ends()
+	near, size, pays := s.part()
+	var part []int
+	if pays {
+		part = slices.Clone(s.worst(near, size))
+		pays = s.renew(ctx, s.leftPoints(part), s.points, s.coef)
+	}
+	if !pays {
+		s.active = append(s.active[:0], was...)
+		s.ends()
+		return false
+	}
+	s.enter(part)
+	s.wide = s.violation()
+	return true
+}
+
+// worst chooses a part: all variables with a free α and those with the largest violations. The
+// result is sorted.
+func (s *engine) worst(near []int, size int) []int {
+	key := s.key[:len(near)]
+	most := s.violation()
+	for k, v := range near {
+		f, e := s.f[v], &s.end[s.group(v)]
+		middle := (e.up + e.low) / 2
+		key[k] = max(f+s.noRise[v]-middle, middle-f-s.noFall[v])
+		if s.noRise[v] == 0 && s.noFall[v] == 0 {
+			key[k] += most
+		}
+	}
+	foremost(key, near, size)
+	part := near[:size]
+	slices.Sort(part)
+	return part
+}
+
+// enter makes only the variables of the part active.
+func (s *engine) enter(part []int) {
+	s.leave(part)
+	s.focused = true
+	s.ends()
+	s.best, s.still = s.violation(), 0
+}
+
+// leftPoints returns the points of some variables, or of all if some is nil, at which a variable is
+// left out.
+func (s *engine) leftPoints(some []int) []int {
+	var points []int
+	if some == nil {
+		for i := range s.n {
+			if s.left[i] || s.n < len(s.left) && s.left[s.n+i] {
+				points = append(points, i)
+			}
+		}
+		return points
+	}
+	for _, v := range some {
+		if s.left[v] {
+			points = append(points, v%s.n)
+		}
+	}
+	slices.Sort(points)
+	return slices.Compact(points)
+}
+
+// changes sets s.points and s.coef to the changes of α since F of all variables was last up to date.
+func (s *engine) changes() {
+	s.points, s.coef = s.points[:0], s.coef[:0]
+	for v, a := range s.alpha {
+		if d := a - s.base[v]; d != 0 {
+			s.points, s.coef = append(s.points, v%s.n), append(s.coef, -s.p.S[v]*d)
+		}
+	}
+}
+
+// renew sets F of the variables at the points at that are left out: it adds Σ coef K over points to
+// what F was when F of all variables was last up to date.
+func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bool {
+	clear(s.sum[:len(at)])
+	if s.k.AddTo(ctx, s.sum[:len(at)], nil, at, points, coef, false) != nil {
+		return false
+	}
+	for r, i := range at {
+		for v := i; v < len(s.f); v += s.n {
+			if s.left[v] {
+				s.f[v] = s.fBase[v] + s.sum[r]
+				if s.p.Ridge != nil {
+					s.f[v] -= s.p.S[v] * s.p.Ridge[v] * (s.alpha[v] - s.base[v])
+				}
+			}
+		}
+	}
+	return true
+}
+
+// estimate replaces many coefficients by those of some points, the landmarks (Nyström's method,
+// Williams and Seeger 2001): Σ coef K(x, x_i) over all i is about Σ_L w K(x, x_i), where (K_LL + λI) w =
+// K_L coef.
+type estimate struct {
+	points []int
+	factor *chol.Panels[float64] // nil if K_LL + λI is not positive definite
+}
+
+func (s *engine) newEstimate(ctx context.Context) *estimate {
+	m := min(landmarks, max(2, s.n/perLandmark))
+	e := &estimate{points: make([]int, m)}
+	for k := range e.points {
+		e.points[k] = k * s.n / m
+	}
+	if m*m > cap(s.spare) {
+		s.spare = make([]float32, m*m)
+	}
+	values := s.spare[:m*m]
+	s.k.Among(values, e.points, nil, nil)
+	factor, row := chol.New[float64](m), make([]float64, m)
+	for k := range m {
+		for j, v := range values[k*m:][:k+1] {
+			row[j] = float64(v)
+		}
+		row[k] += loading * row[k]
+		factor.SetRow(k, row[:k+1])
+	}
+	if pivot, err := factor.Factor(ctx); err == nil && pivot == m {
+		e.factor = factor
+	}
+	return e
+}
+
+// coefficients returns w for the changes of α, or nil if there is no factor.
+func (e *estimate) coefficients(ctx context.Context, s *engine) []float64 {
+	w := make([]float64, len(e.points))
+	if e.factor == nil || s.k.AddTo(ctx, w, nil, e.points, s.points, s.coef, true) != nil {
+		return nil
+	}
+	e.factor.Forward(w)
+	e.factor.Backward(w)
+	return w
+}
+
+// fine reports whether the coefficients of the landmarks estimate F well enough at some of the
+// points out. An error that is the same at all points changes no violation, so it does not count.
+func (s *engine) fine(ctx context.Context, out []int, coef []float64) bool {
+	some := make([]int, min(looked, len(out)))
+	for k := range some {
+		some[k] = out[k*len(out)/len(some)]
+	}
+	off, guess := make([]float64, len(some)), make([]float64, len(some))
+	if s.k.AddTo(ctx, off, nil, some, s.points, s.coef, true) != nil || s.k.AddTo(ctx, guess, nil, some, s.rough.points, coef, false) != nil {
+		return false
+	}
+	mean, square := 0.0, 0.0
+	for k := range off {
+		off[k] -= guess[k]
+		mean += off[k] / float64(len(off))
+	}
+	for _, v := range off {
+		square += (v - mean) * (v - mean) / float64(len(off))
+	}
+	return math.Sqrt(square) <= roughest*s.violation()
+}
