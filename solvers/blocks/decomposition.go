@@ -169,23 +169,23 @@ type engine struct {
 	active  []int // variables that are not left out
 	on      []int // the points of the active variables; nil means all points
 	end     [2]end
-	reach   float64 // the largest |F| of the active variables
-	free    int     // number of active variables with a free α
-	top     float64 // the largest W that was computed from an up-to-date F
-	level   int     // how many times in a row W did not exceed top
-	best    float64 // the smallest violation since F of all variables was last up to date
-	still   int     // steps since the violation last fell by a tenth
-	wide    float64 // the violation when F of all variables was last up to date
-	focused bool    // only a part of the variables is active for a while; see focus
+	reach   float64   // the largest |F| of the active variables
+	free    int       // number of active variables with a free α
+	top     float64   // the largest W that was computed from an up-to-date F
+	level   int       // how many times in a row W did not exceed top
+	best    float64   // the smallest violation since F of all variables was last up to date
+	still   int       // steps since the violation last fell by a tenth
+	wide    float64   // the violation when F of all variables was last up to date
+	focused bool      // only a part of the variables is active for a while; see focus
 	rough   *estimate // see moveOn
-	steps   int     // steps until points may be left out
-	step    float64 // length of the last step
-	order   []int   // the working set, the oldest variables first
-	sets    int     // number of working sets so far
-	set     []int   // the working set, sorted by group and index
-	bound   [3]int  // set[bound[g]:bound[g+1]] is group g
-	in      []bool  // for each variable, whether it is in the working set
-	left    []bool  // for each variable, whether it is left out
+	steps   int       // steps until points may be left out
+	step    float64   // length of the last step
+	order   []int     // the working set, the oldest variables first
+	sets    int       // number of working sets so far
+	set     []int     // the working set, sorted by group and index
+	bound   [3]int    // set[bound[g]:bound[g+1]] is group g
+	in      []bool    // for each variable, whether it is in the working set
+	left    []bool    // for each variable, whether it is left out
 	key     []float64
 	chosen  []int
 	points  []int // points of the working set, or points whose α has changed
