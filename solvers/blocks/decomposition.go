@@ -43,9 +43,9 @@ import (
 //     Solve updates F: it keeps the sums in double precision that it computes, so the certificate
 //     costs little more at the end.
 //   - From 50,000 points on, sets are chosen for a while from a part of the variables that may move, if
-//     many may move but few α are free. The part has all free α and the largest violations. Once its
-//     violation has fallen by a quarter, the next part is chosen. For that, F of the others is only
-//     estimated, from its changes at 3072 points (parts.go).
+//     many may move but few α are free. The part has all free α and the largest violations. When the
+//     next part is chosen, F of the variables outside is only estimated, from its changes at 3072 points
+//     (parts.go).
 //
 // Kernel values are rounded to single precision, always in the same way. Sums of up to eight of
 // them may be rounded to single precision too, and everything else is in double precision. F is
@@ -169,23 +169,25 @@ type engine struct {
 	active  []int // variables that are not left out
 	on      []int // the points of the active variables; nil means all points
 	end     [2]end
-	reach   float64   // the largest |F| of the active variables
-	free    int       // number of active variables with a free α
-	top     float64   // the largest W that was computed from an up-to-date F
-	level   int       // how many times in a row W did not exceed top
-	best    float64   // the smallest violation since F of all variables was last up to date
-	still   int       // steps since the violation last fell by a tenth
-	wide    float64   // the violation when F of all variables was last up to date
-	focused bool      // only a part of the variables is active for a while; see focus
-	rough   *estimate // see moveOn
-	steps   int       // steps until points may be left out
-	step    float64   // length of the last step
-	order   []int     // the working set, the oldest variables first
-	sets    int       // number of working sets so far
-	set     []int     // the working set, sorted by group and index
-	bound   [3]int    // set[bound[g]:bound[g+1]] is group g
-	in      []bool    // for each variable, whether it is in the working set
-	left    []bool    // for each variable, whether it is left out
+	reach   float64 // the largest |F| of the active variables
+	free    int     // number of active variables with a free α
+	top     float64 // the largest W that was computed from an up-to-date F
+	level   int     // how many times in a row W did not exceed top
+	best    float64 // the smallest violation since F of all variables was last up to date
+	still   int     // steps since the violation last fell by a tenth
+	wide    float64 // the violation when F of all variables was last up to date
+	focused bool    // only a part of the variables is active for a while; see focus
+	rough   *estimate
+	taken   int     // in a part, the number of kernel values that its sets have taken
+	due     int     // the number that they should take
+	steps   int     // steps until points may be left out
+	step    float64 // length of the last step
+	order   []int   // the working set, the oldest variables first
+	sets    int     // number of working sets so far
+	set     []int   // the working set, sorted by group and index
+	bound   [3]int  // set[bound[g]:bound[g+1]] is group g
+	in      []bool  // for each variable, whether it is in the working set
+	left    []bool  // for each variable, whether it is left out
 	key     []float64
 	chosen  []int
 	points  []int // points of the working set, or points whose α has changed
@@ -476,6 +478,7 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 		m = len(on)
 	}
 	clear(s.sum[:m])
+	s.taken += m * len(s.points)
 	return s.k.AddTo(ctx, s.sum[:m], nil, on, s.points, s.coef, false) == nil
 }
 
@@ -484,7 +487,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.partial() && s.large && s.violation() <= rare*s.wide && !s.spent() {
 		return true, nil // the active variables are done; Solve computes F of all, and goes on if any violate
 	}
-	if s.focused && s.violation() <= enough*s.wide && !s.moveOn(ctx) && !s.catchUp(ctx) {
+	if s.focused && s.over() && !s.moveOn(ctx) && !s.catchUp(ctx) {
 		return false, ctx.Err()
 	}
 	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.spent()) {

@@ -201,7 +201,7 @@ func TestFocuses(t *testing.T) {
 					continue
 				}
 				parts++
-				if n := len(s.active); n != max(leastPart, int(perFreeInPart*float64(len(isFree)))) || n > near/partsPerNear || !slices.IsSorted(s.active) {
+				if n := len(s.active); n != max(leastPart, int(perFreeInPart*float64(len(isFree))), near/nearPerPart) || n > near/partsPerNear || !slices.IsSorted(s.active) {
 					t.Fatalf("a part of %d of %d variables, %d are free", n, near, len(isFree))
 				}
 				for v := range isFree {

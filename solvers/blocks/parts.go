@@ -16,22 +16,26 @@ import (
 var leastPart = 1 << 16
 
 const (
-	perFreeInPart = 4.0 / 3 // a part has so many variables for each free α, or leastPart if that is more
+	perFreeInPart = 4.0 / 3 // a part has so many variables for each free α, and at least leastPart
+	nearPerPart   = 8       // and one for each so many variables that may move
 	partsPerNear  = 2       // parts are used if at least so many would fit into the variables that may move,
-	nearPerFree   = 48      // and if at least one α is free for each so many of these variables
-	enough        = 0.75    // a part is left when its violation has fallen to this share
+	leastPerFree  = 3       // and if for each free α there are at least so many of these variables,
+	mostPerFree   = 128     // and at most so many
+	enough        = 0.75    // a part may be left when its violation has fallen to this share,
+	plenty        = 0.4     // and it is left when its violation has fallen to this share
 	landmarks     = 3072    // the largest number of points from which F is estimated,
 	perLandmark   = 16      // and at most one of so many points is one of them
 	loading       = 1e-5    // relative to K_ii; it keeps the coefficients of the landmarks small
-	roughest      = 0.25    // an estimate of F may have an error of this share of the violation of the part
+	roughest      = 0.25    // an estimate of F may have an error of this share of the violation that the part began with
 )
 
 // part returns the active variables that may move, the size of a part of them, and whether it saves
 // time to choose working sets from such a part only.
 func (s *engine) part() (near []int, size int, pays bool) {
 	near = s.near()
-	size = max(leastPart, int(perFreeInPart*float64(s.free)))
-	return near, size, partsPerNear*size <= len(near) && nearPerFree*s.free >= len(near)
+	size = max(leastPart, int(perFreeInPart*float64(s.free)), len(near)/nearPerPart)
+	n := len(near)
+	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && n <= mostPerFree*s.free
 }
 
 // focus begins with the first part, if parts save time. It reports whether it did so. It needs F of
@@ -52,6 +56,7 @@ func (s *engine) focus(ctx context.Context) bool {
 	}
 	s.mark()
 	s.enter(s.worst(near, size))
+	s.taken, s.due = 0, 0
 	return true
 }
 
@@ -59,6 +64,7 @@ func (s *engine) focus(ctx context.Context) bool {
 // updated for those that enter the part. If the estimate is too rough or parts no longer save time,
 // moveOn changes nothing and returns false. Then F of all has to be updated.
 func (s *engine) moveOn(ctx context.Context) bool {
+	s.taken = 0
 	if s.rough == nil {
 		s.rough = s.newEstimate(ctx)
 	}
@@ -74,7 +80,7 @@ func (s *engine) moveOn(ctx context.Context) bool {
 	near, size, pays := s.part()
 	var part []int
 	if pays {
-		part = slices.Clone(s.worst(near, size))
+		part = s.worst(near, size)
 		pays = s.renew(ctx, s.leftPoints(part), s.points, s.coef)
 	}
 	if !pays {
@@ -83,8 +89,16 @@ func (s *engine) moveOn(ctx context.Context) bool {
 		return false
 	}
 	s.enter(part)
-	s.wide = s.violation()
+	s.wide, s.due = s.violation(), 2*s.taken
 	return true
+}
+
+// over reports whether it is time for the next part. That is when the violation of the part has
+// fallen by a quarter and its sets have taken as many kernel values as choosing it has, or when the
+// violation has fallen so far that other variables matter more.
+func (s *engine) over() bool {
+	v := s.violation()
+	return v <= enough*s.wide && (s.taken >= s.due || v <= plenty*s.wide)
 }
 
 // worst chooses a part: all variables with a free α and those with the largest violations. The
@@ -149,6 +163,7 @@ func (s *engine) changes() {
 // what F was when F of all variables was last up to date.
 func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bool {
 	clear(s.sum[:len(at)])
+	s.taken += len(at) * len(points)
 	if s.k.AddTo(ctx, s.sum[:len(at)], nil, at, points, coef, false) != nil {
 		return false
 	}
@@ -228,5 +243,5 @@ func (s *engine) fine(ctx context.Context, out []int, coef []float64) bool {
 	for _, v := range off {
 		square += (v - mean) * (v - mean) / float64(len(off))
 	}
-	return math.Sqrt(square) <= roughest*s.violation()
+	return math.Sqrt(square) <= roughest*s.wide
 }
