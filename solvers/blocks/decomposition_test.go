@@ -163,68 +163,6 @@ func TestBegins(t *testing.T) {
 	}
 }
 
-// A part has all variables with a free α, and the worst pair. After it F is right for all variables.
-func TestFocuses(t *testing.T) {
-	defer func(was int) { leastPart = was }(leastPart)
-	leastPart = 8 * smallest
-	parts, further, over := 0, 0, 0
-	for name, p := range machines(t, 600) {
-		t.Run(name, func(t *testing.T) {
-			s := begun(t, p, smallest)
-			s.large = true
-			for range 300 {
-				was, lastPart := s.focused, slices.Clone(s.active)
-				done, err := s.Step(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				} else if done {
-					break
-				}
-				right(t, p, s.alpha, s.f, s.active)
-				balanced(t, p, s.alpha)
-				switch {
-				case was && !s.partial():
-					over++
-				case was && s.focused && !slices.Equal(s.active, lastPart):
-					further++
-				}
-				if s.focused {
-					continue
-				}
-				near, ends, isFree := len(s.near()), s.end, map[int]bool{}
-				for _, v := range s.active {
-					if s.noRise[v] == 0 && s.noFall[v] == 0 {
-						isFree[v] = true
-					}
-				}
-				if s.partial() || !s.focus(t.Context()) {
-					continue
-				}
-				parts++
-				if n := len(s.active); n != max(leastPart, int(perFreeInPart*float64(len(isFree))), near/nearPerPart) || n > near/partsPerNear || !slices.IsSorted(s.active) {
-					t.Fatalf("a part of %d of %d variables, %d are free", n, near, len(isFree))
-				}
-				for v := range isFree {
-					if s.left[v] {
-						t.Fatalf("variable %d is free and left out", v)
-					}
-				}
-				if worstOf(&s.end).up-worstOf(&s.end).low != worstOf(&ends).up-worstOf(&ends).low {
-					t.Fatal("the worst pair is left out")
-				}
-			}
-			f, complete := s.Complete(t.Context())
-			right(t, p, s.alpha, f, all(len(s.alpha)))
-			if !complete || s.focused {
-				t.Error("F is not complete")
-			}
-		})
-	}
-	if parts == 0 || further == 0 || over == 0 {
-		t.Errorf("%d first parts, %d further ones, and %d times their end", parts, further, over)
-	}
-}
-
 // TestSamples: only variables that violate enter a set, the worst of them, and with many points some
 // others too.
 func TestSamples(t *testing.T) {
