@@ -180,6 +180,7 @@ type engine struct {
 	rough   *estimate
 	taken   int     // in a part, the number of kernel values that its sets have taken
 	due     int     // the number that they should take
+	moved   int     // the number that moveOn has taken since F of all variables was last up to date
 	steps   int     // steps until points may be left out
 	step    float64 // length of the last step
 	order   []int   // the working set, the oldest variables first

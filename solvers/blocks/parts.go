@@ -22,7 +22,7 @@ const (
 	leastPerFree  = 3       // and if for each free α there are at least so many of these variables,
 	mostPerFree   = 128     // and at most so many
 	enough        = 0.75    // a part may be left when its violation has fallen to this share,
-	plenty        = 0.4     // and it is left when its violation has fallen to this share
+	plenty        = 0.2     // and it is left when its violation has fallen to this share
 	landmarks     = 3072    // the largest number of points from which F is estimated,
 	perLandmark   = 16      // and at most one of so many points is one of them
 	loading       = 1e-5    // relative to K_ii; it keeps the coefficients of the landmarks small
@@ -56,7 +56,7 @@ func (s *engine) focus(ctx context.Context) bool {
 	}
 	s.mark()
 	s.enter(s.worst(near, size))
-	s.taken, s.due = 0, 0
+	s.taken, s.due, s.moved = 0, 0, 0
 	return true
 }
 
@@ -70,6 +70,9 @@ func (s *engine) moveOn(ctx context.Context) bool {
 	}
 	s.changes()
 	out := s.leftPoints(nil)
+	if s.moved >= len(out)*len(s.points) {
+		return false
+	}
 	coef := s.rough.coefficients(ctx, s)
 	if coef == nil || !s.fine(ctx, out, coef) || !s.renew(ctx, out, s.rough.points, coef) {
 		return false
@@ -89,6 +92,7 @@ func (s *engine) moveOn(ctx context.Context) bool {
 		return false
 	}
 	s.enter(part)
+	s.moved += s.taken
 	s.wide, s.due = s.violation(), 2*s.taken
 	return true
 }
