@@ -18,9 +18,9 @@ var leastPart = 1 << 16
 const (
 	perFreeInPart = 4.0 / 3 // a part has so many variables for each free α, and at least leastPart
 	nearPerPart   = 8       // and one for each so many variables that may move
-	partsPerNear  = 2       // parts are used if at least so many would fit into the variables that may move,
+	partsPerNear  = 3       // parts are used if at least so many would fit into the variables that may move,
 	leastPerFree  = 3       // and if for each free α there are at least so many of these variables,
-	mostPerFree   = 128     // and at most so many
+	mostPerFree   = 48      // and at most so many
 	enough        = 0.75    // a part may be left when its violation has fallen to this share,
 	plenty        = 0.2     // and it is left when its violation has fallen to this share
 	landmarks     = 3072    // the largest number of points from which F is estimated,
