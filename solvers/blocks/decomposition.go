@@ -47,8 +47,8 @@ import (
 //     next part is chosen, F of the variables outside is only estimated, from its changes at 3072 points
 //     (parts.go).
 //
-// Kernel values are rounded to single precision, always in the same way, except in updates of few F
-// after many sets. Sums of up to eight of
+// Kernel values are rounded to single precision, always in the same way. There is one exception: from
+// 50,000 points on, after 1024 sets, an update of fewer than 65,536 F is in double precision. Sums of up to eight of
 // them may be rounded to single precision too, and everything else is in double precision. F is
 // therefore that of a matrix that differs from K by about 2⁻²⁴, and drifts by at most 2⁻²⁰ of what
 // the changes of α add to it. Before a run is called converged, Solve computes F afresh in double precision. If the
@@ -236,7 +236,7 @@ const (
 	perActive        = 128     // and one of so many active variables;
 	fewActive        = 16      // later it has at most one of so many active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
-	manySets         = 1024    // from many points on, few F are updated in double precision after so many sets
+	manySets         = 1024    // number of sets after which an update of few F is in double precision, from many points on
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
 	patience         = 30      // steps without progress after which a small violation counts as rounding
 	fall             = 1e-6    // share of W by which rounding may lower it

@@ -8,25 +8,35 @@ import (
 	"github.com/svmnb/svmnb/internal/chol"
 )
 
-// With many points, working sets are chosen for a while from a part of the variables that may
-// move, if few α are free. A working set then updates F of the part only. From one part to the
-// next, F of all other variables is only estimated, which tells well enough which of them to take.
+// With many points, working sets are chosen for a while from some of the variables that may move, if
+// few α are free. These variables are called the part. A working set then updates F of the part
+// only. When the next part is chosen, F of all other variables is only estimated. The estimate
+// decides which variables enter the part, and then F of these is updated.
 
 // leastPart is the least number of variables in a part.
 var leastPart = 1 << 16
 
+// The size of a part, and when parts are used:
 const (
-	perFreeInPart = 4.0 / 3 // a part has so many variables for each free α, and at least leastPart
-	nearPerPart   = 8       // and one for each so many variables that may move
-	partsPerNear  = 3       // parts are used if at least so many would fit into the variables that may move,
-	leastPerFree  = 3       // and if for each free α there are at least so many of these variables,
+	perFreeInPart = 4.0 / 3 // a part has at least so many variables for each free α,
+	nearPerPart   = 8       // and at least one for each so many variables that may move
+	partsPerNear  = 3       // at least so many parts must fit into the variables that may move
+	leastPerFree  = 3       // the variables that may move must be at least so many for each free α,
 	mostPerFree   = 48      // and at most so many
-	enough        = 0.75    // a part may be left when its violation has fallen to this share,
-	plenty        = 0.2     // and it is left when its violation has fallen to this share
-	landmarks     = 3072    // the largest number of points from which F is estimated,
-	perLandmark   = 16      // and at most one of so many points is one of them
-	loading       = 1e-5    // relative to K_ii; it keeps the coefficients of the landmarks small
-	roughest      = 0.25    // an estimate of F may have an error of this share of the violation that the part began with
+)
+
+// When a part is left; see over:
+const (
+	enough = 0.75 // the share to which the violation of a part has to fall
+	plenty = 0.2  // a part is left in any case when its violation has fallen to this share
+)
+
+// The estimate of F:
+const (
+	landmarks   = 3072 // largest number of landmarks
+	perLandmark = 16   // there is at most one landmark for each so many points
+	loading     = 1e-5 // λ, relative to K_ii; it keeps the coefficients of the landmarks small
+	roughest    = 0.25 // largest standard deviation of the error, relative to the violation with which the part began
 )
 
 // part returns the active variables that may move, the size of a part of them, and whether it saves
@@ -61,8 +71,9 @@ func (s *engine) focus(ctx context.Context) bool {
 }
 
 // moveOn goes on to the next part. F of the variables that were left out is estimated at first, and
-// updated for those that enter the part. If the estimate is too rough or parts no longer save time,
-// moveOn changes nothing and returns false. Then F of all has to be updated.
+// updated for those that enter the part. moveOn returns false and keeps the part if the estimate is too
+// rough, if parts no longer save time, or if going on has cost as much as an update of F of all since
+// the last one. Then F of all has to be updated.
 func (s *engine) moveOn(ctx context.Context) bool {
 	s.taken = 0
 	if s.rough == nil {
@@ -184,9 +195,9 @@ func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bo
 	return true
 }
 
-// estimate replaces many coefficients by those of some points, the landmarks (Nyström's method,
-// Williams and Seeger 2001): Σ coef K(x, x_i) over all i is about Σ_L w K(x, x_i), where (K_LL + λI) w =
-// K_L coef.
+// estimate estimates a sum Σ_j c_j K(x, x_j) over many points j by a sum over a few points, the
+// landmarks L: Σ_{l∈L} w_l K(x, x_l), where (K_LL + λI) w = K_LJ c. This is Nyström's method
+// (Williams and Seeger 2001).
 type estimate struct {
 	points []int
 	factor *chol.Panels[float64] // nil if K_LL + λI is not positive definite
