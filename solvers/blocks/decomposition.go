@@ -179,17 +179,17 @@ type engine struct {
 	wide    float64 // the violation when F of all variables was last up to date
 	focused bool    // only a part of the variables is active for a while; see focus
 	rough   *estimate
-	taken   int     // in a part, the number of kernel values that its sets have taken
-	due     int     // the number that they should take
-	moved   int     // the number that moveOn has taken since F of all variables was last up to date
-	steps   int     // steps until points may be left out
-	step    float64 // length of the last step
-	order   []int   // the working set, the oldest variables first
-	sets    int     // number of working sets so far
-	set     []int   // the working set, sorted by group and index
-	bound   [3]int  // set[bound[g]:bound[g+1]] is group g
-	in      []bool  // for each variable, whether it is in the working set
-	left    []bool  // for each variable, whether it is left out
+	part    progress // of the present part, with what its choice has taken
+	parts   progress // of the parts since F of all variables was last up to date
+	due     int      // the number of kernel values that the present part should take
+	steps   int      // steps until points may be left out
+	step    float64  // length of the last step
+	order   []int    // the working set, the oldest variables first
+	sets    int      // number of working sets so far
+	set     []int    // the working set, sorted by group and index
+	bound   [3]int   // set[bound[g]:bound[g+1]] is group g
+	in      []bool   // for each variable, whether it is in the working set
+	left    []bool   // for each variable, whether it is left out
 	key     []float64
 	chosen  []int
 	points  []int // points of the working set, or points whose α has changed
@@ -481,7 +481,7 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 		m = len(on)
 	}
 	clear(s.sum[:m])
-	s.taken += m * len(s.points)
+	s.part.taken += m * len(s.points)
 	exact := s.large && s.sets > manySets && m < leastPart // the rounding errors of many sets add up
 	return s.k.AddTo(ctx, s.sum[:m], nil, on, s.points, s.coef, exact) == nil
 }
@@ -528,6 +528,7 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	for k, v := range s.set {
 		if d := s.local.alpha[k] - s.alpha[v]; d != 0 {
 			s.points, s.coef = append(s.points, v%s.n), append(s.coef, -s.p.S[v]*d)
+			s.part.gain += s.p.S[v] * d * s.f[v] / 2 // the other half is added when F has changed
 		}
 	}
 	if len(s.points) == 0 {
@@ -554,9 +555,11 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	s.step = math.Sqrt(vec.Dot(s.coef, s.coef))
 	for k, v := range s.set {
 		a := s.local.alpha[k]
+		d := a - s.alpha[v]
 		if s.p.Ridge != nil {
-			s.f[v] -= s.p.S[v] * s.p.Ridge[v] * (a - s.alpha[v])
+			s.f[v] -= s.p.S[v] * s.p.Ridge[v] * d
 		}
+		s.part.gain += s.p.S[v] * d * s.f[v] / 2
 		s.alpha[v] = a
 		s.mask(s.noRise, s.noFall, v, s.p, v, a)
 	}

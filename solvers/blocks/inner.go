@@ -61,6 +61,7 @@ func (s *engine) inSingle(ctx context.Context, tol float64) bool {
 			break
 		}
 		fi, fj := up, s.fall[j]
+		s.part.taken += valuesPerStep * m
 		t, ok := s.length(i, j, float64(fi)-float64(fj), float64(ki[j]), tau)
 		if !ok {
 			break
@@ -123,6 +124,7 @@ func (s *engine) inDouble(ctx context.Context, tol float64) {
 			return
 		}
 		j += from
+		s.part.taken += valuesPerStep * m
 		t, ok := s.length(i, j, e.up-w.f[j], float64(ki[j]), tau)
 		if !ok {
 			return

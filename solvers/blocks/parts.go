@@ -22,7 +22,7 @@ const (
 	nearPerPart   = 8       // and at least one for each so many variables that may move
 	partsPerNear  = 3       // at least so many parts must fit into the variables that may move
 	leastPerFree  = 3       // the variables that may move must be at least so many for each free α,
-	mostPerFree   = 48      // and at most so many
+	mostPerFree   = 48      // and at most so many, unless parts have been used before
 )
 
 // When a part is left; see over:
@@ -30,6 +30,10 @@ const (
 	enough = 0.75 // the share to which the violation of a part has to fall
 	plenty = 0.2  // a part is left in any case when its violation has fallen to this share
 )
+
+// valuesPerStep is the number of kernel values that take as long as a step on a pair does for each variable of the
+// working set.
+const valuesPerStep = 4
 
 // The estimate of F:
 const (
@@ -39,13 +43,14 @@ const (
 	roughest    = 0.25 // largest standard deviation of the error, relative to the violation with which the part began
 )
 
-// part returns the active variables that may move, the size of a part of them, and whether it saves
+// candidates returns the active variables that may move, the size of a part of them, and whether it saves
 // time to choose working sets from such a part only.
-func (s *engine) part() (near []int, size int, pays bool) {
+func (s *engine) candidates() (near []int, size int, pays bool) {
 	near = s.near()
 	size = max(leastPart, int(perFreeInPart*float64(s.free)), len(near)/nearPerPart)
 	n := len(near)
-	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && n <= mostPerFree*s.free
+	few := n <= mostPerFree*s.free || s.rough != nil
+	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && few
 }
 
 // focus begins with the first part, if parts save time. It reports whether it did so. It needs F of
@@ -54,34 +59,36 @@ func (s *engine) focus(ctx context.Context) bool {
 	if !s.large || s.focused {
 		return false
 	}
-	near, size, pays := s.part()
+	near, size, pays := s.candidates()
 	if pays && s.partial() {
 		if !s.catchUp(ctx) {
 			return false
 		}
-		near, size, pays = s.part()
+		near, size, pays = s.candidates()
 	}
 	if !pays {
 		return false
 	}
 	s.mark()
 	s.enter(s.worst(near, size))
-	s.taken, s.due, s.moved = 0, 0, 0
+	s.due, s.part, s.parts = 0, progress{}, progress{}
 	return true
 }
 
 // moveOn goes on to the next part. F of the variables that were left out is estimated at first, and
 // updated for those that enter the part. moveOn returns false and keeps the part if the estimate is too
-// rough, if parts no longer save time, or if going on has cost as much as an update of F of all since
-// the last one. Then F of all has to be updated.
+// rough, if parts no longer save time, or if W has risen less in this part than it rises on average. Then
+// F of all has to be updated.
 func (s *engine) moveOn(ctx context.Context) bool {
-	s.taken = 0
+	last := s.part
+	s.parts.taken, s.parts.gain = s.parts.taken+last.taken, s.parts.gain+last.gain
+	s.part = progress{}
 	if s.rough == nil {
 		s.rough = s.newEstimate(ctx)
 	}
 	s.changes()
 	out := s.leftPoints(nil)
-	if s.moved >= len(out)*len(s.points) {
+	if last.rate(0) < s.parts.rate(len(out)*len(s.points)) {
 		return false
 	}
 	coef := s.rough.coefficients(ctx, s)
@@ -91,7 +98,7 @@ func (s *engine) moveOn(ctx context.Context) bool {
 	was := slices.Clone(s.active)
 	s.activateAll()
 	s.ends()
-	near, size, pays := s.part()
+	near, size, pays := s.candidates()
 	var part []int
 	if pays {
 		part = s.worst(near, size)
@@ -103,17 +110,28 @@ func (s *engine) moveOn(ctx context.Context) bool {
 		return false
 	}
 	s.enter(part)
-	s.moved += s.taken
-	s.wide, s.due = s.violation(), 2*s.taken
+	s.wide, s.due = s.violation(), 2*s.part.taken
 	return true
 }
+
+// progress is what a part has brought, or all parts since F of all variables was last up to date.
+// The estimate of F gets worse from part to part, and W then rises less. To update F of all brings
+// most when the last part has a smaller rate than all parts together with this update. (This is the
+// marginal value theorem of Charnov 1976.)
+type progress struct {
+	taken int     // number of kernel values; a step on a pair counts too
+	gain  float64 // by which W has risen
+}
+
+// rate returns the gain per kernel value, if more values are taken.
+func (p progress) rate(more int) float64 { return p.gain / max(1, float64(p.taken+more)) }
 
 // over reports whether it is time for the next part. That is when the violation of the part has
 // fallen by a quarter and its sets have taken as many kernel values as choosing it has, or when the
 // violation has fallen so far that other variables matter more.
 func (s *engine) over() bool {
 	v := s.violation()
-	return v <= enough*s.wide && (s.taken >= s.due || v <= plenty*s.wide)
+	return v <= enough*s.wide && (s.part.taken >= s.due || v <= plenty*s.wide)
 }
 
 // worst chooses a part: all variables with a free α and those with the largest violations. The
@@ -178,7 +196,7 @@ func (s *engine) changes() {
 // what F was when F of all variables was last up to date.
 func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bool {
 	clear(s.sum[:len(at)])
-	s.taken += len(at) * len(points)
+	s.part.taken += len(at) * len(points)
 	if s.k.AddTo(ctx, s.sum[:len(at)], nil, at, points, coef, false) != nil {
 		return false
 	}

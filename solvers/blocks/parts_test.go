@@ -120,8 +120,27 @@ func TestEstimates(t *testing.T) {
 	}
 }
 
-// moveOn refuses an estimate that is too rough, a kernel without a factor, and a context that has
-// ended. The engine is then as before.
+// The gain of a part is the rise of W.
+func TestGain(t *testing.T) {
+	for name, p := range machines(t, 600) {
+		t.Run(name, func(t *testing.T) {
+			s := begun(t, p, smallest)
+			start := s.dual()
+			for range 40 {
+				s.steps = 2 // no variable is left out
+				if done, err := s.Step(t.Context()); err != nil || done {
+					t.Fatalf("done %v, %v", done, err)
+				}
+			}
+			if rise := s.dual() - start; !(math.Abs(rise-s.part.gain) <= 1e-4*rise) || s.part.taken <= 0 {
+				t.Errorf("W has risen by %g, the gain is %g; %d values", rise, s.part.gain, s.part.taken)
+			}
+		})
+	}
+}
+
+// moveOn refuses an estimate that is too rough, a part that brought less than those before, a kernel
+// without a factor, and a context that has ended. The engine is then as before.
 func TestMoveOnRefuses(t *testing.T) {
 	defer func(was int) { leastPart = was }(leastPart)
 	leastPart = 8 * smallest
@@ -129,6 +148,7 @@ func TestMoveOnRefuses(t *testing.T) {
 	cancel()
 	for name, spoil := range map[string]func(s *engine) context.Context{
 		"rough":     func(s *engine) context.Context { s.wide = 1e-300; return t.Context() },
+		"slow":      func(s *engine) context.Context { s.parts = progress{taken: 1, gain: 1e300}; return t.Context() },
 		"no factor": func(s *engine) context.Context { s.rough = &estimate{points: []int{0, 1}}; return t.Context() },
 		"over":      func(s *engine) context.Context { return over },
 	} {
