@@ -179,7 +179,7 @@ type engine struct {
 	wide    float64 // the violation when F of all variables was last up to date
 	focused bool    // only a part of the variables is active for a while; see focus
 	rough   *estimate
-	part    progress // of the present part, with what its choice has taken
+	part    progress // of the present part; its work includes the choice of the part
 	parts   progress // of the parts since F of all variables was last up to date
 	due     int      // the number of kernel values that the present part should take
 	steps   int      // steps until points may be left out

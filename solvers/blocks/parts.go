@@ -31,8 +31,8 @@ const (
 	plenty = 0.2  // a part is left in any case when its violation has fallen to this share
 )
 
-// valuesPerStep is the number of kernel values that take as long as a step on a pair does for each variable of the
-// working set.
+// valuesPerStep is the work of a step of SMO in kernel values, for each variable of the working set. It
+// was measured: 1.2 ns, as four kernel values.
 const valuesPerStep = 4
 
 // The estimate of F:
@@ -43,14 +43,15 @@ const (
 	roughest    = 0.25 // largest standard deviation of the error, relative to the violation with which the part began
 )
 
-// candidates returns the active variables that may move, the size of a part of them, and whether it saves
+// candidates returns the variables from which a part may be chosen, which are the active ones that may
+// move soon. It also returns the size of the part, and whether it saves
 // time to choose working sets from such a part only.
 func (s *engine) candidates() (near []int, size int, pays bool) {
 	near = s.near()
 	size = max(leastPart, int(perFreeInPart*float64(s.free)), len(near)/nearPerPart)
 	n := len(near)
-	few := n <= mostPerFree*s.free || s.rough != nil
-	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && few
+	enoughFree := n <= mostPerFree*s.free || s.rough != nil // parts that have been used before go on
+	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && enoughFree
 }
 
 // focus begins with the first part, if parts save time. It reports whether it did so. It needs F of
@@ -77,8 +78,8 @@ func (s *engine) focus(ctx context.Context) bool {
 
 // moveOn goes on to the next part. F of the variables that were left out is estimated at first, and
 // updated for those that enter the part. moveOn returns false and keeps the part if the estimate is too
-// rough, if parts no longer save time, or if W has risen less in this part than it rises on average. Then
-// F of all has to be updated.
+// rough, if parts no longer save time, or if the estimate has become so bad that W rises too slowly; see
+// progress. Then F of all has to be updated.
 func (s *engine) moveOn(ctx context.Context) bool {
 	last := s.part
 	s.parts.taken, s.parts.gain = s.parts.taken+last.taken, s.parts.gain+last.gain
@@ -114,16 +115,17 @@ func (s *engine) moveOn(ctx context.Context) bool {
 	return true
 }
 
-// progress is what a part has brought, or all parts since F of all variables was last up to date.
-// The estimate of F gets worse from part to part, and W then rises less. To update F of all brings
-// most when the last part has a smaller rate than all parts together with this update. (This is the
-// marginal value theorem of Charnov 1976.)
+// progress is how much W has risen in one part, or in several, and the work that this took. moveOn
+// compares such progress to decide when to update F of all variables. The estimate of F gets worse
+// from part to part, so W rises more slowly. An update pays as soon as the last part has a smaller
+// rate than all parts since the last update, with the work of the next update added to theirs
+// (marginal value theorem, Charnov 1976).
 type progress struct {
-	taken int     // number of kernel values; a step on a pair counts too
-	gain  float64 // by which W has risen
+	taken int     // work, in kernel values; see valuesPerStep for the steps of SMO
+	gain  float64 // the rise of W
 }
 
-// rate returns the gain per kernel value, if more values are taken.
+// rate returns the rise of W per kernel value, as if more values had been taken.
 func (p progress) rate(more int) float64 { return p.gain / max(1, float64(p.taken+more)) }
 
 // over reports whether it is time for the next part. That is when the violation of the part has

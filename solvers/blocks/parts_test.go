@@ -139,6 +139,21 @@ func TestGain(t *testing.T) {
 	}
 }
 
+// Parts are not begun with too few free α, but go on with few.
+func TestPartsGoOn(t *testing.T) {
+	defer func(was int) { leastPart = was }(leastPart)
+	leastPart = 8 * smallest
+	s := begun(t, machines(t, 600)["C-SVC"], smallest)
+	s.free = 1
+	if _, _, pays := s.candidates(); pays {
+		t.Error("parts begin with one free α")
+	}
+	s.rough = &estimate{}
+	if _, _, pays := s.candidates(); !pays {
+		t.Error("parts end with one free α")
+	}
+}
+
 // moveOn refuses an estimate that is too rough, a part that brought less than those before, a kernel
 // without a factor, and a context that has ended. The engine is then as before.
 func TestMoveOnRefuses(t *testing.T) {
