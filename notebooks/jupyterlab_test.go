@@ -343,7 +343,7 @@ func twoLiveRuns(t *testing.T, s labServer) {
 
 // hands are a reader's hands in the outputs below an element, root().
 const hands = `
-	window.root = window.root || (() => document)
+	window.root = window.root || (() => document.body)
 	window.control = (kind, name) => root().querySelector('[data-svm-' + kind + '="' + name + '"]')
 	window.line = () => (root().querySelector('[data-svm-seen] code') || {textContent: ''}).textContent
 	window.set = (name, at) => {
@@ -355,10 +355,17 @@ const hands = `
 const firstLine = "svmnb.Classify(ds).Kernel(kernels.RBF(1)).C(10).MaxIterations(100000)"
 
 // begin runs all cells and waits for the controls.
-func begin(page browsertest.LabNotebook) {
+func begin(t *testing.T, page browsertest.LabNotebook) {
+	t.Helper()
 	page.Do(nil, hands)
-	page.Start("notebook:run-all-cells", "{}")
-	page.Until(`control('dial', 'C') && !control('dial', 'C').disabled && root().querySelector('[data-drawn] svg') && line() === '` + firstLine + `'`)
+	explored(t, page.Page, startAgain(page), page.Idle, `control('dial', 'C') && !control('dial', 'C').disabled && root().querySelector('[data-drawn] svg') && line() === '`+firstLine+`'`)
+}
+
+func startAgain(page browsertest.LabNotebook) func() {
+	return func() {
+		page.Command("notebook:clear-all-cell-outputs", "{}")
+		page.Start("notebook:run-all-cells", "{}")
+	}
 }
 
 // moves sets the slider of C and waits for the picture of it.
@@ -381,7 +388,7 @@ func silent(t *testing.T, page browsertest.LabNotebook) {
 
 func exploreInLab(t *testing.T, s labServer) {
 	page := s.put(t, exploreCell)
-	begin(page)
+	begin(t, page)
 	moves(page, 50, withC("1000"))
 	photograph(t, page.Page, s.name, browsertest.Options{})
 	page.Do(nil, `for (const [name, at] of [['kernel', 2], ['solver', 1]]) { const e = control('choice', name); e.selectedIndex = at; e.dispatchEvent(new Event('change')) }`)
@@ -420,7 +427,7 @@ func exploreInLab(t *testing.T, s labServer) {
 			t.Errorf("%d charts and %d libraries are saved, controls: %v; %.300s", len(charts), carried(text), strings.Contains(text, "svmnbControls"), strings.Join(charts, ""))
 		}
 		if strings.Contains(end, "click") {
-			begin(page)
+			begin(t, page)
 			moves(page, 20, withC("1"))
 		}
 	}
@@ -432,7 +439,7 @@ func exploreInLab(t *testing.T, s labServer) {
 // An output in a view of its own has controls of its own; both move with each other.
 func exploreInTwoViews(t *testing.T, s labServer) {
 	page := s.put(t, exploreCell)
-	begin(page)
+	begin(t, page)
 	page.Do(nil, `svm.panel.content.activeCellIndex = 0`)
 	page.Command("notebook:create-output-view", "{}")
 	page.Until(`document.querySelectorAll('[data-svm-dial="C"]').length === 2 && document.querySelectorAll('[data-drawn] svg').length === 2`)
@@ -464,9 +471,8 @@ func exploreInTwoViews(t *testing.T, s labServer) {
 // figure in a view of its own follows. Done ends the cell, and the picture stays.
 func livingInLab(t *testing.T, s labServer) {
 	page := s.put(t, livingCell)
-	page.Start("notebook:run-all-cells", "{}")
 	const f = `document.querySelector('svmnb-explore')`
-	page.Until(f + ` && ` + f + `.answer`)
+	explored(t, page.Page, startAgain(page), page.Idle, f+` && `+f+`.answer`)
 	rested(page.Page, f)
 	var at struct{ X, Y float64 }
 	page.Do(nil, f+`.scrollIntoView({block: 'center'})`)
@@ -515,14 +521,14 @@ func livingInLab(t *testing.T, s labServer) {
 // JupyterLab has one page for all notebooks, and GoNB one channel for the page.
 func exploreInTwoNotebooks(t *testing.T, s labServer) {
 	page := s.put(t, exploreCell)
-	begin(page)
+	begin(t, page)
 	moves(page, 20, withC("1"))
 	second := s.name + "-second.ipynb"
 	putNotebook(t, s.dir, second, exploreCell)
 	page.Command("docmanager:open", `{path: '`+second+`'}`)
 	page.Do(nil, `window.first = svm.panel; window.root = () => svm.panel.node; window.svm = null`)
 	page.Again()
-	begin(page)
+	begin(t, page)
 	moves(page, 50, withC("1000"))
 	page.Do(nil, `window.root = () => first.node`)
 	moves(page, 40, withC("100"))
@@ -535,7 +541,7 @@ func exploreInTwoNotebooks(t *testing.T, s labServer) {
 // After a restart of the kernel nobody answers, in this page and in the next.
 func exploreAfterRestart(t *testing.T, s labServer) {
 	page := s.put(t, exploreCell)
-	begin(page)
+	begin(t, page)
 	moves(page, 50, withC("1000"))
 	page.Do(nil, `window.restarted = false; svm.panel.sessionContext.session.kernel.restart().then(() => { window.restarted = true })`)
 	page.Until(`window.restarted`)
@@ -549,7 +555,7 @@ func exploreAfterRestart(t *testing.T, s labServer) {
 	page.Reload()
 	later(page, 60)
 	silent(t, page)
-	begin(page)
+	begin(t, page)
 	moves(page, 50, withC("1000"))
 	page.Do(nil, `control('done', '').click()`)
 	page.Until(`!document.querySelector('[data-svm-dial]')`)
@@ -558,7 +564,7 @@ func exploreAfterRestart(t *testing.T, s labServer) {
 // A page that is opened again while the cell runs does not hear it any more.
 func exploreAfterReload(t *testing.T, s labServer) {
 	page := s.put(t, exploreCell)
-	begin(page)
+	begin(t, page)
 	moves(page, 50, withC("1000"))
 	page.Save()
 	page.Reload()
@@ -566,7 +572,7 @@ func exploreAfterReload(t *testing.T, s labServer) {
 	later(page, 60)
 	silent(t, page)
 	page.Do(nil, `svm.panel.sessionContext.session.kernel.interrupt()`)
-	begin(page)
+	begin(t, page)
 	moves(page, 20, withC("1"))
 	page.Do(nil, `control('done', '').click()`)
 	page.Until(`!document.querySelector('[data-svm-dial]')`)

@@ -1,7 +1,7 @@
 // Package blocks solves with large working sets on a kernel matrix that computes many values
 // at once. Package fastest uses this method for most problems with more than some hundred
-// points. The package uses only exported names of package solvers, so it is an example of a
-// method in a module of your own.
+// points. Of package solvers it uses exported names only, as a method in a module of your own does.
+// Its fast loops are in internal packages.
 package blocks
 
 import (
@@ -48,10 +48,10 @@ import (
 //     (parts.go).
 //
 // Kernel values are rounded to single precision, always in the same way. There is one exception: from
-// 50,000 points on, after 1024 sets, an update of fewer than 65,536 F is in double precision. Sums of up to eight of
-// them may be rounded to single precision too, and everything else is in double precision. F is
-// therefore that of a matrix that differs from K by about 2⁻²⁴, and drifts by at most 2⁻²⁰ of what
-// the changes of α add to it. Before a run is called converged, Solve computes F afresh in double precision. If the
+// 50,000 points on, after 1024 sets, an update of fewer than 65,536 F is in double precision. Up to
+// eight kernel values may be summed in single precision; all other sums are in double precision. F is
+// therefore that of a matrix that differs from K by at most 2⁻¹⁷ of its largest value, usually by far
+// less, and drifts by at most 2⁻²⁰ of what the changes of α add to it. Before a run is called converged, Solve computes F afresh in double precision. If the
 // criterion is not met then, the run goes on with this F.
 //
 // Decomposition takes problems with a free bias, also with PerClass, in which every α has an
@@ -176,7 +176,7 @@ type engine struct {
 	level   int     // how many times in a row W did not exceed top
 	best    float64 // the smallest violation since F of all variables was last up to date
 	still   int     // steps since the violation last fell by a tenth
-	wide    float64 // the violation when F of all variables was last up to date
+	wide    float64 // the violation at the last update of F of all variables, or at the start of a later part
 	focused bool    // only a part of the variables is active for a while; see focus
 	rough   *estimate
 	part    progress // of the present part; its work includes the choice of the part
@@ -227,14 +227,14 @@ const (
 	inner            = 0.1     // an inner run stops at this share of the violation. A smaller one takes more steps on one core and saves no rows
 	loose            = 0.3     // the same from many points on, until the sets grow and many α are free: an eighth fewer kernel values
 	tight            = 0.2     // the same from then on
-	manyFree         = 16      // many α are free if at least one of so many active variables has a free α
+	manyFree         = 16      // many α are free if at least 1/16 of the active variables have a free α
 	many             = 50_000  // number of points from which Solve keeps the sums of an F computed afresh
 	largest          = 1024    // default limit of the size of a working set
 	smallest         = 16      // smallest size of a working set
 	wide             = 4096    // largest working set of all active variables, or from many points on; its values take 64 MB
-	perFree          = 4       // from many points on a set may have one of so many free α,
-	perActive        = 128     // and one of so many active variables;
-	fewActive        = 16      // later it has at most one of so many active variables, as steps cost more than F then
+	perFree          = 4       // from many points on a set may grow to 1/4 of the number of free α,
+	perActive        = 128     // and to 1/128 of that of active variables;
+	fewActive        = 16      // later it has at most 1/16 of the active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
 	manySets         = 1024    // number of sets after which an update of few F is in double precision, from many points on
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding

@@ -19,7 +19,7 @@ const (
 	mostSingle = 1e6     // |F| and kernel values above could make products that single precision cannot hold
 )
 
-// inSingle makes the steps with F in single precision, which take half the time. It subtracts the
+// inSingle makes the steps with F in single precision, which takes half to three quarters of the time. It subtracts the
 // middle of both ends from F first, so that small differences keep their digits. Rounding errors of
 // this F do not last: when the steps are done, F of all points is updated from the changes of α. If
 // tol is too small for single precision, inSingle does nothing and returns false.

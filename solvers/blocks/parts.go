@@ -18,11 +18,11 @@ var leastPart = 1 << 16
 
 // The size of a part, and when parts are used:
 const (
-	perFreeInPart = 4.0 / 3 // a part has at least so many variables for each free α,
-	nearPerPart   = 8       // and at least one for each so many variables that may move
-	partsPerNear  = 3       // at least so many parts must fit into the variables that may move
-	leastPerFree  = 3       // the variables that may move must be at least so many for each free α,
-	mostPerFree   = 48      // and at most so many, unless parts have been used before
+	perFreeInPart = 4.0 / 3 // a part has at least 4/3 as many variables as α are free,
+	nearPerPart   = 8       // and at least 1/8 of the variables that may move
+	partsPerNear  = 3       // parts are used if at least 3 of them fit into the variables that may move,
+	leastPerFree  = 3       // if at most 1/3 of these have a free α,
+	mostPerFree   = 48      // and if at least 1/48 of these have one, or parts have been used before
 )
 
 // When a part is left; see over:
@@ -38,7 +38,7 @@ const valuesPerStep = 4
 // The estimate of F:
 const (
 	landmarks   = 3072 // largest number of landmarks
-	perLandmark = 16   // there is at most one landmark for each so many points
+	perLandmark = 16   // the least number of points for each landmark
 	loading     = 1e-5 // λ, relative to K_ii; it keeps the coefficients of the landmarks small
 	roughest    = 0.25 // largest standard deviation of the error, relative to the violation with which the part began
 )
@@ -194,8 +194,8 @@ func (s *engine) changes() {
 	}
 }
 
-// renew sets F of the variables at the points at that are left out: it adds Σ coef K over points to
-// what F was when F of all variables was last up to date.
+// renew sets F of the variables that are left out at the points in the slice at. It adds Σ coef K over
+// points to F at the last update of F of all variables.
 func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bool {
 	clear(s.sum[:len(at)])
 	s.part.taken += len(at) * len(points)
@@ -259,8 +259,8 @@ func (e *estimate) coefficients(ctx context.Context, s *engine) []float64 {
 	return w
 }
 
-// fine reports whether the coefficients of the landmarks estimate F well enough at some of the
-// points out. An error that is the same at all points changes no violation, so it does not count.
+// fine reports whether the coefficients of the landmarks estimate F well enough at some points of the
+// slice out. An error that is the same at all points changes no violation, so it does not count.
 func (s *engine) fine(ctx context.Context, out []int, coef []float64) bool {
 	some := make([]int, min(looked, len(out)))
 	for k := range some {

@@ -49,8 +49,9 @@ func (c Certificate) String() string {
 // Certify computes the certificate of a model against all points of src. The model may come from
 // anywhere, such as from part of the data: its coefficients must be feasible for the description,
 // and each support vector must be a point of src. The data of the description are not used.
-// Certify supports svmnb.Classifier with the 1-norm soft margin and svmnb.Regressor with the
-// linear loss, each with a kernel that is set.
+// Certify supports svmnb.Classifier with the 1-norm soft margin and a kernel that is set. A saved
+// regression does not have the targets of its support vectors, so only [Runner.Train], which
+// knows them, certifies one.
 func (r Runner) Certify(ctx context.Context, src Source, l selection.Learner, m *model.Model) (Certificate, error) {
 	if err := r.check(); err != nil {
 		return Certificate{}, err

@@ -58,7 +58,8 @@ const (
 // Each round increases the dual value. The last sets must fit into the memory of one worker:
 // the cascade is for many points with few support vectors.
 //
-// Train supports what [Runner.Certify] does. A fit that ends without reaching tol, after 50
+// Train supports svmnb.Classifier with the 1-norm soft margin and svmnb.Regressor with the linear
+// loss, each with a kernel that is set. A fit that ends without reaching tol, after 50
 // rounds or because the solver cannot come closer, says so by Reached and is no error.
 func (r Runner) Train(ctx context.Context, src Source, l selection.Learner, tol float64) (*Fit, error) {
 	if !(tol > 0 && tol < 1) {

@@ -23,6 +23,10 @@
     try { return JSON.parse(lab.textContent).baseUrl || '/'; } catch (e) { return undefined; }
   }
   function uuid() { return crypto.randomUUID ? crypto.randomUUID() : 'svm-' + Date.now() + '-' + Math.random().toString(16).slice(2); }
+  function gonb() { // GoNB's channel, where it leads to our kernel
+    var g = w.gonb_comm;
+    return g && g._kernel_id === spec.kernel && g.websocket_is_opened ? g : null;
+  }
   function own(failed) {
     var comm = uuid(), socket = new WebSocket(S.channel(w.location, base(), spec.kernel));
     function message(type, content) {
@@ -79,10 +83,10 @@
       say();
     }
     function say() {
-      var g = w.gonb_comm, text = JSON.stringify(state);
+      var g = gonb(), text = JSON.stringify(state);
       said = Date.now();
       if (mine) mine.send(spec.address, text);
-      else if (g && g._kernel_id === spec.kernel && g.websocket_is_opened) g.send(spec.address, text);
+      else if (g) g.send(spec.address, text);
     }
     function listen() {
       document.querySelectorAll('[data-svm-heard^="' + spec.id + ' "]').forEach(function (e) {
@@ -128,8 +132,10 @@
           if (!heard || state.done || now - asked > spec.alone) return end();
         }
         if (now > turn) { // each way longer than before: a busy machine takes its time
-          if (mine) mine.close();
-          mine = mine ? null : own(function () { mine = null; });
+          if (!mine || gonb() || wait > 8000) { // our channel stays where it is the only way
+            if (mine) mine.close();
+            mine = mine && gonb() ? null : own(function () { mine = null; });
+          }
           wait = Math.min(2 * wait, 20000);
           turn = now + wait;
         }
