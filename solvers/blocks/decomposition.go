@@ -491,9 +491,6 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.partial() && s.large && s.violation() <= rare*s.wide && !s.spent() {
 		return true, nil // the active variables are done; Solve computes F of all, and goes on if any violate
 	}
-	if s.focused && s.over() && !s.moveOn(ctx) && !s.catchUp(ctx) {
-		return false, ctx.Err()
-	}
 	if s.partial() && (!s.large && s.violation() <= fraction*s.wide || s.spent()) {
 		if !s.catchUp(ctx) {
 			return false, ctx.Err()
@@ -569,6 +566,10 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	if s.still++; s.violation() < 0.9*s.best {
 		s.best, s.still = s.violation(), 0
 	}
+	// This comes last, so that a criterion is asked about points that have been looked at.
+	if (s.focused || s.rough != nil && s.partial()) && s.over() && !s.moveOn(ctx) && !s.catchUp(ctx) {
+		return false, ctx.Err()
+	}
 	return !s.partial() && !s.climbs(), nil
 }
 
@@ -631,6 +632,7 @@ func (s *engine) mark() {
 	copy(s.base, s.alpha)
 	copy(s.fBase, s.f)
 	s.wide = s.violation()
+	s.due, s.part, s.parts = 0, progress{}, progress{}
 }
 
 // leave leaves out all variables but some.

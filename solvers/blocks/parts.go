@@ -72,7 +72,6 @@ func (s *engine) focus(ctx context.Context) bool {
 	}
 	s.mark()
 	s.enter(s.worst(near, size))
-	s.due, s.part, s.parts = 0, progress{}, progress{}
 	return true
 }
 
@@ -100,12 +99,12 @@ func (s *engine) moveOn(ctx context.Context) bool {
 	s.activateAll()
 	s.ends()
 	near, size, pays := s.candidates()
-	var part []int
-	if pays {
-		part = s.worst(near, size)
-		pays = s.renew(ctx, s.leftPoints(part), s.points, s.coef)
-	}
 	if !pays {
+		size = len(near)
+	}
+	part := s.worst(near, size)
+	enter := s.leftPoints(part)
+	if 2*len(enter) > len(out) || !s.renew(ctx, enter, s.points, s.coef) {
 		s.active = append(s.active[:0], was...)
 		s.ends()
 		return false
