@@ -172,6 +172,7 @@ func TestGuide(t *testing.T) {
 	fine(err)
 	row, err := served.NewRow()
 	fine(err)
+	row.Clear() // before each customer
 	row.Number("age", 34)
 	row.Text("plan", "basic")
 	row.Text("last message", "Never again: late, and the refund is wrong.")

@@ -11,7 +11,8 @@ import (
 // With many points, working sets are chosen for a while from some of the variables that may move, if
 // few α are free. These variables are called the part. A working set then updates F of the part
 // only. When the next part is chosen, F of all other variables is only estimated. The estimate
-// decides which variables enter the part, and then F of these is updated.
+// decides which variables enter the part, and then F of these is updated. Later, too few variables may
+// move for this. Then the part has all that may move by the estimate.
 
 // leastPart is the least number of variables in a part.
 var leastPart = 1 << 16
@@ -77,8 +78,8 @@ func (s *engine) focus(ctx context.Context) bool {
 
 // moveOn goes on to the next part. F of the variables that were left out is estimated at first, and
 // updated for those that enter the part. moveOn returns false and keeps the part if the estimate is too
-// rough, if parts no longer save time, or if the estimate has become so bad that W rises too slowly; see
-// progress. Then F of all has to be updated.
+// rough, if more than half of these would enter, or if the estimate has become so bad that W rises
+// too slowly; see progress. Then F of all has to be updated.
 func (s *engine) moveOn(ctx context.Context) bool {
 	last := s.part
 	s.parts.taken, s.parts.gain = s.parts.taken+last.taken, s.parts.gain+last.gain
