@@ -122,27 +122,31 @@ const (
 	auditFrom   = 256
 	auditSooner = 3000
 	auditPasses = 4
-	mostDrift   = 4 // F is computed afresh if Drift returns more than one of so many parts of the violation; with less, a step on the worst pair raises W
+	auditLooks  = 128 // iterations from one look at a few F to the next; a look takes a thousandth of the time of these
+	mostDrift   = 4   // F is computed afresh if Drift returns more than one of so many parts of the violation; with less, a step on the worst pair raises W
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last
 // check, the run ends. F afresh can cost as much as a pass over all points, so the first check
-// waits for auditPasses of these. With many points it costs as much as hundreds of steps, so some
-// of them are looked at first.
+// waits for auditPasses of these. With many points it costs as much as hundreds of steps, so a few F
+// are looked at instead, and all are computed afresh only if these have drifted: with a million
+// points and a large C, rounding can change F by a tenth.
 func (r *run) inspect() {
 	if !r.it.Single {
 		r.audit = math.MaxInt
 		return
 	}
-	if first := auditPasses * r.it.Sweep; r.audit < first {
-		r.audit = first
-		return
-	}
-	r.audit += r.audit
 	if d, ok := r.st.(Drifter); ok && r.trace.N >= keepsSums {
+		r.audit += auditLooks
 		if drift, violation := d.Drift(r.ctx); drift <= violation/mostDrift {
 			return
 		}
+	} else {
+		if first := auditPasses * r.it.Sweep; r.audit < first {
+			r.audit = first
+			return
+		}
+		r.audit += r.audit
 	}
 	f, in := r.afresh()
 	if !in {

@@ -47,12 +47,12 @@ import (
 //     next part is chosen, F of the variables outside is only estimated, from its changes at 3072 points
 //     (parts.go).
 //
-// Kernel values are rounded to single precision, always in the same way. There is one exception: from
-// 50,000 points on, after 1024 sets, an update of fewer than 65,536 F is in double precision. Up to
+// Kernel values are rounded to single precision, always in the same way. Up to
 // eight kernel values may be summed in single precision; all other sums are in double precision. F is
 // therefore that of a matrix that differs from K by at most 2⁻¹⁷ of its largest value, usually by far
-// less, and drifts by at most 2⁻²⁰ of what the changes of α add to it. Before a run is called converged, Solve computes F afresh in double precision. If the
-// criterion is not met then, the run goes on with this F.
+// less, and drifts by at most 2⁻²⁰ of what the changes of α add to it. From 50,000 points on, Solve looks every 128 sets whether F has
+// drifted too far, and computes it afresh in double precision if so. It does the same before a run is
+// called converged. If the criterion is not met then, the run goes on with this F.
 //
 // Decomposition takes problems with a free bias, also with PerClass, in which every α has an
 // upper bound or a ridge. If the matrix has no Blocks, [solvers.Decomposition] runs.
@@ -139,7 +139,7 @@ func (m Decomposition) Resume(p *solvers.Problem, alpha []float64, from *solvers
 func (s *engine) save() *solvers.Saved {
 	saved := &solvers.Saved{Alpha: slices.Clone(s.alpha), F: make([]float32, len(s.f))}
 	for v, f := range s.f {
-		if saved.F[v] = float32(f); s.left[v] {
+		if saved.F[v] = float32(f); s.stale[v] {
 			saved.F[v] = float32(math.NaN())
 		}
 	}
@@ -181,6 +181,7 @@ type engine struct {
 	rough   *estimate
 	part    progress // of the present part; its work includes the choice of the part
 	parts   progress // of the parts since F of all variables was last up to date
+	since   int      // kernel values of the sets since F of the active variables was computed afresh
 	due     int      // the number of kernel values that the present part should take
 	steps   int      // steps until points may be left out
 	step    float64  // length of the last step
@@ -190,6 +191,7 @@ type engine struct {
 	bound   [3]int   // set[bound[g]:bound[g+1]] is group g
 	in      []bool   // for each variable, whether it is in the working set
 	left    []bool   // for each variable, whether it is left out
+	stale   []bool   // for each variable, whether its F is only estimated, or as it was when it was left out
 	key     []float64
 	chosen  []int
 	points  []int // points of the working set, or points whose α has changed
@@ -236,7 +238,9 @@ const (
 	perActive        = 128     // and to 1/128 of that of active variables;
 	fewActive        = 16      // later it has at most 1/16 of the active variables, as steps cost more than F then
 	first            = 256     // size of the first set, most of whose points will not stay; it doubles with each set
-	manySets         = 1024    // number of sets after which an update of few F is in double precision, from many points on
+	manySets         = 1024    // number of sets from which F of the active variables is computed afresh at times; see refresh
+	between          = 256     // number of sets after which refresh asks whether that is worth it
+	perRefresh       = 4       // it is if the sets since then have taken 4 times as many kernel values
 	noise            = 0x1p-30 // share of the largest |F|; a smaller violation may be rounding
 	patience         = 30      // steps without progress after which a small violation counts as rounding
 	fall             = 1e-6    // share of W by which rounding may lower it
@@ -265,7 +269,7 @@ func newEngine(p *solvers.Problem, size int, alpha, f []float64, large bool) *en
 	size = min(size, m)
 	s := &engine{
 		p: p, k: b, n: n, large: large, size: size, room: min(size, first), widest: widest, alpha: alpha, f: f, base: make([]float64, m), fBase: make([]float64, m), step: math.NaN(),
-		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m),
+		noRise: make([]float64, m), noFall: make([]float64, m), active: make([]int, m), in: make([]bool, m), left: make([]bool, m), stale: make([]bool, m),
 		key: make([]float64, m), chosen: make([]int, m), sum: make([]float64, n),
 		up: make([]float64, size), low: make([]float64, size),
 	}
@@ -303,6 +307,7 @@ func (*engine) mask(noRise, noFall []float64, at int, p *solvers.Problem, v int,
 func (s *engine) restore() {
 	s.activateAll()
 	clear(s.left)
+	clear(s.stale)
 	s.on, s.steps, s.focused = nil, 0, false
 	s.ends()
 	s.wide = s.violation()
@@ -466,7 +471,7 @@ func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
 // it is done.
 func (s *engine) catchUp(ctx context.Context) bool {
 	s.changes()
-	if !s.renew(ctx, s.leftPoints(nil), s.points, s.coef) {
+	if !s.renew(ctx, s.stalePoints(nil), s.points, s.coef) {
 		return false
 	}
 	s.restore()
@@ -482,8 +487,24 @@ func (s *engine) accumulate(ctx context.Context, on []int) bool {
 	}
 	clear(s.sum[:m])
 	s.part.taken += m * len(s.points)
-	exact := s.large && s.sets > manySets && m < leastPart // the rounding errors of many sets add up
-	return s.k.AddTo(ctx, s.sum[:m], nil, on, s.points, s.coef, exact) == nil
+	s.since += m * len(s.points)
+	return s.k.AddTo(ctx, s.sum[:m], nil, on, s.points, s.coef, false) == nil
+}
+
+// refresh computes F of the active variables from F at the last update of all variables, with kernel
+// values in double precision, if that takes few values compared with the sets since then: the rounding
+// errors of many sets add up.
+func (s *engine) refresh(ctx context.Context) bool {
+	s.changes()
+	if s.since < perRefresh*len(s.on)*len(s.points) {
+		return true
+	}
+	s.since = 0
+	if !s.fromBase(ctx, s.on, true, s.points, s.coef, true) {
+		return false
+	}
+	s.ends()
+	return true
 }
 
 // Step optimises one working set.
@@ -508,6 +529,9 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
+	}
+	if s.large && s.partial() && s.sets > manySets && s.sets%between == 0 && !s.refresh(ctx) {
+		return false, ctx.Err()
 	}
 	s.choose()
 	if !s.pose() {
@@ -643,6 +667,9 @@ func (s *engine) leave(keep []int) {
 	s.active = append(s.active[:0], keep...)
 	for _, v := range s.active {
 		s.left[v] = false
+	}
+	for v, left := range s.left {
+		s.stale[v] = s.stale[v] || left
 	}
 	s.on = s.on[:0]
 	for i := range s.n {

@@ -11,7 +11,7 @@ import (
 // With many points, working sets are chosen for a while from some of the variables that may move, if
 // few α are free. These variables are called the part. A working set then updates F of the part
 // only. When the next part is chosen, F of all other variables is only estimated. The estimate
-// decides which variables enter the part, and then F of these is updated. Later, too few variables may
+// decides which variables enter the part, and then F of these is updated if necessary. Later, too few variables may
 // move for this. Then the part has all that may move by the estimate.
 
 // leastPart is the least number of variables in a part.
@@ -36,12 +36,16 @@ const (
 // was measured: 1.2 ns, as four kernel values.
 const valuesPerStep = 4
 
-// The estimate of F:
+// The estimate of F. The error is the standard deviation at some points, relative to the violation with
+// which the part began.
 const (
+	fewest      = 384  // number of landmarks at first
 	landmarks   = 3072 // largest number of landmarks
 	perLandmark = 16   // the least number of points for each landmark
 	loading     = 1e-5 // λ, relative to K_ii; it keeps the coefficients of the landmarks small
-	roughest    = 0.25 // largest standard deviation of the error, relative to the violation with which the part began
+	keptError   = 0.02 // up to this error, the variables that enter a part keep the estimate,
+	finerError  = 0.05 // with a larger one than this, the number of landmarks is doubled,
+	mostError   = 0.25 // and with a larger one than this, F of all variables is updated
 )
 
 // candidates returns the variables from which a part may be chosen, which are the active ones that may
@@ -76,24 +80,21 @@ func (s *engine) focus(ctx context.Context) bool {
 	return true
 }
 
-// moveOn goes on to the next part. F of the variables that were left out is estimated at first, and
-// updated for those that enter the part. moveOn returns false and keeps the part if the estimate is too
+// moveOn goes on to the next part. F of the variables that were left out is estimated at first. It is
+// updated for those that enter the part, unless the estimate has a small error. moveOn returns false and keeps the part if the estimate is too
 // rough, if more than half of these would enter, or if the estimate has become so bad that W rises
 // too slowly; see progress. Then F of all has to be updated.
 func (s *engine) moveOn(ctx context.Context) bool {
 	last := s.part
 	s.parts.taken, s.parts.gain = s.parts.taken+last.taken, s.parts.gain+last.gain
 	s.part = progress{}
-	if s.rough == nil {
-		s.rough = s.newEstimate(ctx)
-	}
 	s.changes()
-	out := s.leftPoints(nil)
+	out := s.stalePoints(nil)
 	if last.rate(0) < s.parts.rate(len(out)*len(s.points)) {
 		return false
 	}
-	coef := s.rough.coefficients(ctx, s)
-	if coef == nil || !s.fine(ctx, out, coef) || !s.renew(ctx, out, s.rough.points, coef) {
+	coef, e := s.estimated(ctx, out)
+	if coef == nil || !s.renew(ctx, out, s.rough.points, coef) {
 		return false
 	}
 	was := slices.Clone(s.active)
@@ -104,11 +105,14 @@ func (s *engine) moveOn(ctx context.Context) bool {
 		size = len(near)
 	}
 	part := s.worst(near, size)
-	enter := s.leftPoints(part)
-	if 2*len(enter) > len(out) || !s.renew(ctx, enter, s.points, s.coef) {
+	enter := s.stalePoints(part)
+	if 2*len(enter) > len(out) || e > keptError && !s.renew(ctx, enter, s.points, s.coef) {
 		s.active = append(s.active[:0], was...)
 		s.ends()
 		return false
+	}
+	for _, v := range part {
+		s.stale[v] = s.stale[v] && e <= keptError
 	}
 	s.enter(part)
 	s.wide, s.due = s.violation(), 2*s.part.taken
@@ -163,20 +167,19 @@ func (s *engine) enter(part []int) {
 	s.best, s.still = s.violation(), 0
 }
 
-// leftPoints returns the points of some variables, or of all if some is nil, at which a variable is
-// left out.
-func (s *engine) leftPoints(some []int) []int {
+// stalePoints returns the points of some variables, or of all if some is nil, at which F is stale.
+func (s *engine) stalePoints(some []int) []int {
 	var points []int
 	if some == nil {
 		for i := range s.n {
-			if s.left[i] || s.n < len(s.left) && s.left[s.n+i] {
+			if s.stale[i] || s.n < len(s.stale) && s.stale[s.n+i] {
 				points = append(points, i)
 			}
 		}
 		return points
 	}
 	for _, v := range some {
-		if s.left[v] {
+		if s.stale[v] {
 			points = append(points, v%s.n)
 		}
 	}
@@ -194,17 +197,23 @@ func (s *engine) changes() {
 	}
 }
 
-// renew sets F of the variables that are left out at the points in the slice at. It adds Σ coef K over
+// renew sets F of the variables at the points in the slice at whose F is stale. It adds Σ coef K over
 // points to F at the last update of F of all variables.
 func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bool {
-	clear(s.sum[:len(at)])
 	s.part.taken += len(at) * len(points)
-	if s.k.AddTo(ctx, s.sum[:len(at)], nil, at, points, coef, false) != nil {
+	return s.fromBase(ctx, at, false, points, coef, false)
+}
+
+// fromBase is renew, for all variables at these points if all is set. With exact, kernel values are in
+// double precision.
+func (s *engine) fromBase(ctx context.Context, at []int, all bool, points []int, coef []float64, exact bool) bool {
+	clear(s.sum[:len(at)])
+	if s.k.AddTo(ctx, s.sum[:len(at)], nil, at, points, coef, exact) != nil {
 		return false
 	}
 	for r, i := range at {
 		for v := i; v < len(s.f); v += s.n {
-			if s.left[v] {
+			if all || s.stale[v] {
 				s.f[v] = s.fBase[v] + s.sum[r]
 				if s.p.Ridge != nil {
 					s.f[v] -= s.p.S[v] * s.p.Ridge[v] * (s.alpha[v] - s.base[v])
@@ -223,8 +232,31 @@ type estimate struct {
 	factor *chol.Panels[float64] // nil if K_LL + λI is not positive definite
 }
 
-func (s *engine) newEstimate(ctx context.Context) *estimate {
-	m := min(landmarks, max(2, s.n/perLandmark))
+// estimated returns the coefficients of the landmarks, or nil if they estimate F too roughly at the
+// points out. It takes more landmarks where that may help.
+func (s *engine) estimated(ctx context.Context, out []int) ([]float64, float64) {
+	most := min(landmarks, max(2, s.n/perLandmark))
+	if s.rough == nil {
+		s.rough = s.newEstimate(ctx, min(fewest, most))
+	}
+	for {
+		coef := s.rough.coefficients(ctx, s)
+		if coef == nil {
+			return nil, 0
+		}
+		e := s.roughness(ctx, out, coef)
+		if m := len(s.rough.points); e > finerError && m < most {
+			s.rough = s.newEstimate(ctx, min(2*m, most))
+			continue
+		}
+		if e > mostError {
+			return nil, e
+		}
+		return coef, e
+	}
+}
+
+func (s *engine) newEstimate(ctx context.Context, m int) *estimate {
 	e := &estimate{points: make([]int, m)}
 	for k := range e.points {
 		e.points[k] = k * s.n / m
@@ -259,16 +291,17 @@ func (e *estimate) coefficients(ctx context.Context, s *engine) []float64 {
 	return w
 }
 
-// fine reports whether the coefficients of the landmarks estimate F well enough at some points of the
-// slice out. An error that is the same at all points changes no violation, so it does not count.
-func (s *engine) fine(ctx context.Context, out []int, coef []float64) bool {
+// roughness returns the error of the estimate of F by the coefficients of the landmarks, measured at some
+// points of the slice out. An error that is the same at all points changes no violation, so it does
+// not count.
+func (s *engine) roughness(ctx context.Context, out []int, coef []float64) float64 {
 	some := make([]int, min(looked, len(out)))
 	for k := range some {
 		some[k] = out[k*len(out)/len(some)]
 	}
 	off, guess := make([]float64, len(some)), make([]float64, len(some))
 	if s.k.AddTo(ctx, off, nil, some, s.points, s.coef, true) != nil || s.k.AddTo(ctx, guess, nil, some, s.rough.points, coef, false) != nil {
-		return false
+		return math.Inf(1)
 	}
 	mean, square := 0.0, 0.0
 	for k := range off {
@@ -278,5 +311,5 @@ func (s *engine) fine(ctx context.Context, out []int, coef []float64) bool {
 	for _, v := range off {
 		square += (v - mean) * (v - mean) / float64(len(off))
 	}
-	return math.Sqrt(square) <= roughest*s.wide
+	return math.Sqrt(square) / s.wide
 }

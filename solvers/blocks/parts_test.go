@@ -11,7 +11,7 @@ import (
 func TestFocuses(t *testing.T) {
 	defer func(was int) { leastPart = was }(leastPart)
 	leastPart = 8 * smallest
-	parts, further, over := 0, 0, 0
+	parts, further, over, guessed := 0, 0, 0, 0
 	for name, p := range machines(t, 600) {
 		t.Run(name, func(t *testing.T) {
 			s := begun(t, p, smallest)
@@ -24,7 +24,9 @@ func TestFocuses(t *testing.T) {
 				} else if done {
 					break
 				}
-				right(t, p, s.alpha, s.f, s.active)
+				exact := slices.DeleteFunc(slices.Clone(s.active), func(v int) bool { return s.stale[v] })
+				right(t, p, s.alpha, s.f, exact)
+				guessed += len(s.active) - len(exact)
 				balanced(t, p, s.alpha)
 				switch {
 				case was && !s.partial():
@@ -64,8 +66,8 @@ func TestFocuses(t *testing.T) {
 			}
 		})
 	}
-	if parts == 0 || further == 0 || over == 0 {
-		t.Errorf("%d first parts, %d further ones, and %d times their end", parts, further, over)
+	if parts == 0 || further == 0 || over == 0 || guessed == 0 {
+		t.Errorf("%d first parts, %d further ones, %d times their end, %d estimates of F that were kept", parts, further, over, guessed)
 	}
 }
 
@@ -93,7 +95,7 @@ func TestEstimates(t *testing.T) {
 	defer func(was int) { leastPart = was }(leastPart)
 	leastPart = 8 * smallest
 	s := inAPart(t)
-	e := s.newEstimate(t.Context())
+	e := s.newEstimate(t.Context(), min(landmarks, max(2, s.n/perLandmark)))
 	coef := e.coefficients(t.Context(), s)
 	if coef == nil {
 		t.Fatal("no coefficients")
@@ -118,6 +120,42 @@ func TestEstimates(t *testing.T) {
 			t.Errorf("at landmark %d the error is %g, the change %g", i, change[i]-guess[i], size)
 		}
 	}
+}
+
+// More landmarks are taken where fewer estimate F too roughly.
+func TestMoreLandmarks(t *testing.T) {
+	defer func(was int) { leastPart = was }(leastPart)
+	leastPart = 8 * smallest
+	s := inAPart(t)
+	out := s.stalePoints(nil)
+	s.rough = s.newEstimate(t.Context(), 2)
+	if e := s.roughness(t.Context(), out, s.rough.coefficients(t.Context(), s)); e <= finerError {
+		t.Fatalf("the error of two landmarks is %g: nothing to test", e)
+	}
+	coef, e := s.estimated(t.Context(), out)
+	if m := len(s.rough.points); m <= 2 || coef != nil && len(coef) != m {
+		t.Errorf("%d landmarks, %d coefficients, error %g", m, len(coef), e)
+	}
+}
+
+// refresh computes F of the active variables without the rounding errors of the sets since the last
+// update, if these have taken enough values.
+func TestRefresh(t *testing.T) {
+	defer func(was int) { leastPart = was }(leastPart)
+	leastPart = 8 * smallest
+	s := inAPart(t)
+	for _, v := range s.active {
+		s.f[v] += 0.01
+	}
+	was := slices.Clone(s.f)
+	if s.since = 0; !s.refresh(t.Context()) || !slices.Equal(was, s.f) {
+		t.Error("F was computed although that costs more than the sets did")
+	}
+	s.since = 1 << 40
+	if !s.refresh(t.Context()) || s.since != 0 {
+		t.Fatal("no refresh")
+	}
+	right(t, s.p, s.alpha, s.f, s.active)
 }
 
 // The gain of a part is the rise of W.
