@@ -197,8 +197,8 @@ func (s *engine) changes() {
 	}
 }
 
-// renew sets F of the variables at the points in the slice at whose F is stale. It adds Σ coef K over
-// points to F at the last update of F of all variables.
+// renew computes F where it is stale, at the points in the slice at. The new F is that of the last update
+// of all variables plus Σ coef K over points.
 func (s *engine) renew(ctx context.Context, at, points []int, coef []float64) bool {
 	s.part.taken += len(at) * len(points)
 	return s.fromBase(ctx, at, false, points, coef, false)
@@ -291,9 +291,9 @@ func (e *estimate) coefficients(ctx context.Context, s *engine) []float64 {
 	return w
 }
 
-// roughness returns the error of the estimate of F by the coefficients of the landmarks, measured at some
-// points of the slice out. An error that is the same at all points changes no violation, so it does
-// not count.
+// roughness returns the error of an estimate of F. coef has the coefficients of the landmarks. The error is
+// measured at up to 512 points of the slice out. An error that is the same at all points changes no
+// violation, so it does not count.
 func (s *engine) roughness(ctx context.Context, out []int, coef []float64) float64 {
 	some := make([]int, min(looked, len(out)))
 	for k := range some {
