@@ -38,6 +38,7 @@ import (
 //     the charts.
 //   - The drawing library must be the same, but may be in another output: which chart
 //     carries it depends on the time between cells.
+//   - Lines of progress that appear only if a cell takes longer than a second are not compared.
 //   - PNG images must have the same size, and the mean difference of pixels must be below 1
 //     %. Other types are compared as text.
 //   - The rest of the notebook, including execution counts, is not compared.
@@ -213,9 +214,13 @@ func stream(outs []*output, name string) string {
 	return stripANSI(overwritten(b.String()))
 }
 
+// displays returns the outputs that are no streams, without those that only a slow machine shows.
 func displays(outs []*output) []*output {
-	return slices.DeleteFunc(slices.Clone(outs), func(o *output) bool { return o.kind == "stream" })
+	return slices.DeleteFunc(slices.Clone(outs), func(o *output) bool { return o.kind == "stream" || o.metadata[whenSlow] == true })
 }
+
+// whenSlow marks an output that only a slow machine shows; package cells of svmnb writes it.
+const whenSlow = "svmnb_when_slow"
 
 func kinds(o *output) string {
 	if o.kind == "error" {

@@ -116,6 +116,7 @@ func TestCompareNotebooks(t *testing.T) {
 		{"nothing now", with(display(map[string]any{"text/html": "x"})), with(), "output 1:\n  committed: text/html\n  now:       nothing"},
 		{"something now", with(), with(display(map[string]any{"text/html": "x"})), "now:       text/html"},
 		{"other types", with(display(map[string]any{"text/html": "x"})), with(display(map[string]any{"text/html": "x", "text/plain": "x"})), "text/html + text/plain"},
+		{"progress of a slow machine", with(), with(&output{kind: "display_data", data: map[string]any{"text/markdown": "half"}, metadata: map[string]any{whenSlow: true}}), ""},
 		{"JSON", with(display(map[string]any{"application/json": map[string]any{"a": 1.5}})), with(display(map[string]any{"application/json": map[string]any{"a": 1.6}})), "application/json"},
 		{"expected errors", with(&output{kind: "error", evalue: "no", traceback: []string{"at /tmp/gonb_1/main.go:1 no"}}), with(&output{kind: "error", evalue: "no", traceback: []string{"at /tmp/gonb_2/main.go:1 no"}}), ""},
 		{"other errors", with(&output{kind: "error", traceback: []string{"no"}}), with(&output{kind: "error", traceback: []string{"yes"}}), "now:       yes"},

@@ -234,6 +234,30 @@ fit.Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)`
 	}
 }
 
+// A line of progress appears only if the work takes longer than a second. It is marked, so that a
+// slow machine does not find another output than a fast one.
+func TestProgressIsMarked(t *testing.T) {
+	c := realKernel(t)
+	nb := code(`import (
+	"github.com/svmnb/svmnb/svmnb/bayesopt"
+	"github.com/svmnb/svmnb/svmnb/selection"
+)
+
+%%
+slow := func(x []float64) float64 { time.Sleep(300 * time.Millisecond); return -x[0] * x[0] }
+bayesopt.Maximise(slow, selection.Range{Low: -1, High: 1}).Evaluations(6).MustFit()`)
+	if err := run(t.Context(), c, nb, time.Minute, &bytes.Buffer{}); err != nil {
+		t.Fatal(err)
+	}
+	outs, err := nb.cells[0].outputs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(outs) != 1 || !strings.Contains(fmt.Sprint(outs[0].data["text/markdown"]), "6 of 6 evaluations") || len(displays(outs)) != 0 {
+		t.Errorf("want a line of progress that is not compared: %s", show(outs))
+	}
+}
+
 // The relay stands between Jupyter and the real GoNB: errors are explained, all other channels
 // work, and the two end together.
 func TestRelay(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/janpfeifer/gonb/gonbui"
+	"github.com/janpfeifer/gonb/gonbui/protocol"
 	"github.com/svmnb/svmnb/svmnb/internal/words"
 )
 
@@ -33,6 +34,10 @@ func Warn(msg string) {
 	fmt.Fprintln(os.Stderr, "svmnb:", msg)
 }
 
+// WhenSlow is the key in the metadata of an output that says that only a slow machine shows it. Two
+// runs of a notebook are compared without such outputs.
+const WhenSlow = "svmnb_when_slow"
+
 // Progress returns a function that shows a line of Markdown in the cell's output, in place of
 // the line before: not before the time after, and then at most twice a second. The last line
 // is shown in any case if there was one before. Outside a notebook Progress returns nil.
@@ -41,7 +46,17 @@ func Progress(after time.Duration) func(line string, last bool) {
 		return nil
 	}
 	id := "svmnb-progress-" + strings.ToLower(rand.Text())
-	return throttled(time.Now().Add(after), func(line string) { gonbui.UpdateMarkdown(id, line) })
+	var metadata map[string]any
+	if after > 0 {
+		metadata = map[string]any{WhenSlow: true}
+	}
+	return throttled(time.Now().Add(after), func(line string) {
+		gonbui.SendData(&protocol.DisplayData{
+			Data:      map[protocol.MIMEType]any{protocol.MIMETextMarkdown: line},
+			Metadata:  metadata,
+			DisplayID: id,
+		})
+	})
 }
 
 func throttled(next time.Time, show func(line string)) func(line string, last bool) {
