@@ -123,7 +123,8 @@ const (
 	auditSooner = 3000
 	auditPasses = 4
 	auditLooks  = 128 // iterations from one look at a few F to the next; a look takes a thousandth of the time of these
-	mostDrift   = 4   // F is computed afresh if Drift returns more than one of so many parts of the violation; with less, a step on the worst pair raises W
+	mostDrift   = 8   // F is computed afresh if Drift returns more than one of so many parts of the violation; the largest error of all F is about twice that of the few
+	firstDrift  = 32  // the same for the first time; its sums are kept, so that the certificate at the end need not compute them
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last
@@ -138,7 +139,11 @@ func (r *run) inspect() {
 	}
 	if d, ok := r.st.(Drifter); ok && r.trace.N >= keepsSums {
 		r.audit += auditLooks
-		if drift, violation := d.Drift(r.ctx); drift <= violation/mostDrift {
+		parts := float64(mostDrift)
+		if r.sums == nil {
+			parts = firstDrift
+		}
+		if drift, violation := d.Drift(r.ctx); drift <= violation/parts {
 			return
 		}
 	} else {
