@@ -214,12 +214,14 @@ func stream(outs []*output, name string) string {
 	return stripANSI(overwritten(b.String()))
 }
 
-// displays returns the outputs that are no streams, without those that only a slow machine shows.
+// displays returns the outputs that are compared one by one: all except streams and those that
+// appear only when the work is slow.
 func displays(outs []*output) []*output {
 	return slices.DeleteFunc(slices.Clone(outs), func(o *output) bool { return o.kind == "stream" || o.metadata[whenSlow] == true })
 }
 
-// whenSlow marks an output that only a slow machine shows; package cells of svmnb writes it.
+// whenSlow is the key in the metadata of an output that appears only when the work is slow. It is
+// WhenSlow of package svmnb/internal/cells, which this package cannot import.
 const whenSlow = "svmnb_when_slow"
 
 func kinds(o *output) string {

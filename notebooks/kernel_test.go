@@ -234,8 +234,8 @@ fit.Show(svmnb.Margins, svmnb.KKT, svmnb.Gap)`
 	}
 }
 
-// A line of progress appears only if the work takes longer than a second. It is marked, so that a
-// slow machine does not find another output than a fast one.
+// A line of progress appears only if the work takes longer than a second. It is marked, so that the
+// outputs of a slow machine count as equal to those of a fast one.
 func TestProgressIsMarked(t *testing.T) {
 	c := realKernel(t)
 	nb := code(`import (

@@ -123,8 +123,13 @@ const (
 	auditSooner = 3000
 	auditPasses = 4
 	auditLooks  = 128 // iterations from one look at a few F to the next; a look takes a thousandth of the time of these
-	mostDrift   = 8   // F is computed afresh if Drift returns more than one of so many parts of the violation; the largest error of all F is about twice that of the few
-	firstDrift  = 32  // the same for the first time; its sums are kept, so that the certificate at the end need not compute them
+
+	// F is computed afresh if Drift exceeds violation/mostDrift: Drift looks at a few F, and the
+	// largest error of all F is about twice as large as theirs. The first time, the limit is
+	// violation/firstDrift. That time costs little more in all, since its sums are kept and the
+	// certificate at the end only adds the changes of α to them.
+	mostDrift  = 8
+	firstDrift = 32
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last

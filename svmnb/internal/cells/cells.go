@@ -34,8 +34,8 @@ func Warn(msg string) {
 	fmt.Fprintln(os.Stderr, "svmnb:", msg)
 }
 
-// WhenSlow is the key in the metadata of an output that says that only a slow machine shows it. Two
-// runs of a notebook are compared without such outputs.
+// WhenSlow is a key in the metadata of an output. Its value is true if the output appears only when
+// the work is slow. The comparison of two runs of a notebook leaves such outputs out.
 const WhenSlow = "svmnb_when_slow"
 
 // Progress returns a function that shows a line of Markdown in the cell's output, in place of
