@@ -10,6 +10,9 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/mat"
+
 	"github.com/svmnb/svmnb/internal/toy"
 	"github.com/svmnb/svmnb/kernels"
 )
@@ -376,4 +379,60 @@ func TestAddToInStretches(t *testing.T) {
 	if err := g.AddTo(ended, make([]float64, n), nil, nil, idx, coef, false); !errors.Is(err, context.Canceled) {
 		t.Errorf("the error of an ended context is %v", err)
 	}
+}
+
+// Errors of values in single precision look random. If they were the same function of two points for all
+// pairs, such as a product of functions of their last bits, they would add up in sums of many values.
+func TestErrorsLookRandom(t *testing.T) {
+	atLevels(t, func(t *testing.T) {
+		for name, k := range map[string]kernels.Kernel{
+			"RBF": kernels.RBF(0.4), "scaled": kernels.Scale(3, kernels.RBF(0.4)), "sum": kernels.Sum(kernels.RBF(0.4), kernels.RBF(0.1)),
+			"Matérn": kernels.Matern32(2), "rational quadratic": kernels.RationalQuadratic(1, 2),
+		} {
+			const n, d = 300, 4
+			x := toy.Normal(23, 2*n, d)
+			for i, p := range x { // the points of two clouds that are further apart than they are wide
+				for f := range p {
+					p[f] = 0.05*p[f] + 0.6*float64(1-2*(i%2))
+				}
+			}
+			idx := make([]int, n)
+			for k := range idx {
+				idx[k] = 2 * k
+			}
+			g, among := mustGram(t, k, x, 0), make([]float32, n*n)
+			g.Among(among, idx, nil, nil)
+			values, sums := mat.NewDense(n, n, nil), mat.NewDense(n, n, nil)
+			for r, i := range idx {
+				sum := make([]float64, n)
+				if err := g.AddTo(context.Background(), sum, nil, idx, []int{i}, []float64{1}, false); err != nil {
+					t.Fatal(err)
+				}
+				for c, j := range idx {
+					want := k.Eval(x[i], x[j])
+					values.Set(r, c, float64(among[r*n+c])-want)
+					sums.Set(r, c, sum[c]-want)
+				}
+			}
+			for what, e := range map[string]*mat.Dense{"values": values, "sums": sums} {
+				// Means of rows and columns come from the norms of single points. They change K like a
+				// factor for each point.
+				for range 2 {
+					for r := range n {
+						row := e.RawRowView(r)
+						mean := floats.Sum(row) / n
+						floats.AddConst(-mean, row)
+					}
+					e.CloneFrom(e.T())
+				}
+				var svd mat.SVD
+				if !svd.Factorize(e, mat.SVDNone) {
+					t.Fatal("no singular values")
+				}
+				if share := svd.Values(nil)[0] / mat.Norm(e, 2); !(share <= 0.2) {
+					t.Errorf("%s, %s: one function of the points makes %.2f of the errors", name, what, share)
+				}
+			}
+		}
+	})
 }

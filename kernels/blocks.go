@@ -204,7 +204,7 @@ type bound struct {
 //   - 4uS from rounding x − μ,
 //   - (m + 1)uS from the sum of m products in 2x·z; a product of matrices sums parts of
 //     192 first, and then these,
-//   - 8.5uS from norms, their sum, the difference and γ.
+//   - 9.5uS from norms, their two sums with 2x·z, and γ.
 //
 // The bound leaves room for second orders, and 16u for exp and for the terms that simd.Gaussians
 // sums in single precision.

@@ -105,6 +105,8 @@ func testGaussian[T Float](t *testing.T, bound float64) {
 			s -= 2 * dots[j]
 			exponent := float64(-gamma * max(0, s))
 			if unit[T]() > 0x1p-30 { // of g and the distance nothing but the result is rounded
+				s = a - 2*dots[j]
+				s += b[j]
 				exponent = -math.Ln2 * (float64(gamma*T(math.Log2E)) * float64(max(0, s)))
 			}
 			want := exact(exponent)
@@ -120,6 +122,68 @@ func testGaussian[T Float](t *testing.T, bound float64) {
 		t.Errorf("NaN and infinite numbers give %v, want NaN, NaN, 0, 1, 0, 1", got)
 	}
 	Gaussian([]T{}, 1, nil, 1)
+}
+
+// The last digits of both norms count, although their sum would lose them.
+func TestLastDigitsOfNorms(t *testing.T) {
+	eachLevel(t, func(t *testing.T) {
+		const ulp = 0x1p-23 // of numbers from 1 to 2
+		var b, got []float32
+		for k := range 40 {
+			b, got = append(b, 1+float32(k)*ulp), append(got, 1)
+		}
+		Gaussian(got, 1+ulp, b, 0x1p19)
+		for k, v := range got {
+			if want := math.Exp(-float64(1+k) / 16); !(math.Abs(float64(v)-want) <= 1e-6*want) {
+				t.Errorf("distance² %d ulp: value %v, want %v", 1+k, v, want)
+			}
+		}
+		t.Run("f64", testLastDigits[float64])
+		t.Run("f32", testLastDigits[float32])
+	})
+}
+
+func testLastDigits[T Float](t *testing.T) {
+	const rows, columns = 9, 50
+	ulp := 2 * unit[T]()
+	ones := func(n int) Matrix[T] {
+		x := Matrix[T]{Data: make([]T, n), Rows: n, Cols: 1, Stride: 1}
+		for i := range x.Data {
+			x.Data[i] = 1
+		}
+		return x
+	}
+	norms := func(n int) (norm []float64) {
+		for i := range n {
+			norm = append(norm, 1+float64(i)*ulp)
+		}
+		return norm
+	}
+	var g Gaussians[T]
+	var b Panels[T]
+	b.Pack(ones(columns).T(), 1)
+	if !g.Set(ones(rows), norms(rows), norms(rows), math.Ln2/ulp/16) {
+		t.Skip("this level has no such loop")
+	}
+	heights := g.Heights(nil, norms(columns))
+	sums, values := make([]float64, columns), make([]T, rows*columns)
+	g.AddTo(sums, &b, heights)
+	if g.HasValues() {
+		g.Values(Matrix[T]{Data: values, Rows: rows, Cols: columns, Stride: columns}, &b, heights)
+	}
+	for j := range columns {
+		want := 0.0
+		for r := range rows {
+			v := math.Exp2(-float64(r+j) / 16)
+			want += v
+			if got := float64(values[r*columns+j]); g.HasValues() && !(math.Abs(got-v) <= 16*ulp*v) {
+				t.Errorf("distance² %d ulp: value %v, want %v", r+j, got, v)
+			}
+		}
+		if !(math.Abs(sums[j]-want) <= 16*ulp*want) {
+			t.Errorf("sum %d is %v, want %v", j, sums[j], want)
+		}
+	}
 }
 
 // In single precision, 2⁻ˢ for distances s of all sizes.

@@ -17,7 +17,7 @@ const (
 	toC               // C_ij = value, where C has the row stride ldc
 )
 
-// gaussians computes 2^(t_ij/steps), with t_ij = left[i] + right[j] + (AᵀB)_ij, for the columns j of
+// gaussians computes 2^(t_ij/steps), with t_ij = (AᵀB)_ij + left[i] + right[j], for the columns j of
 // one panel b and the rows i of count panels of A.
 //
 // A tile stays in registers until it is added, where tile, gaussian and axpy would write and
@@ -87,9 +87,9 @@ func (m machine) gaussians(name string, what use) {
 
 	Label("values")
 	value := func(i, j int) reg.VecVirtual {
-		t := m.load(Mem{Base: right, Disp: j * m.width()}, nil)
+		t := sum[i][j]
 		m.of(VADDPS_BCST, VADDPD_BCST)(Mem{Base: left, Disp: i * m.bytes()}, t, t)
-		m.add()(t, sum[i][j], t)
+		m.add()(Mem{Base: right, Disp: j * m.width()}, t, t) // last; see simd.Gaussians
 		return e.of(t)
 	}
 	if what == toC {
