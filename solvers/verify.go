@@ -125,11 +125,8 @@ const (
 	auditLooks  = 128 // iterations from one look at a few F to the next; a look takes a thousandth of the time of these
 
 	// F is computed afresh if Drift exceeds violation/mostDrift: Drift looks at a few F, and the
-	// largest error of all F is about twice as large as theirs. The first time, the limit is
-	// violation/firstDrift. That time costs little more in all, since its sums are kept and the
-	// certificate at the end only adds the changes of α to them.
-	mostDrift  = 8
-	firstDrift = 32
+	// largest error of all F is about twice as large as theirs.
+	mostDrift = 8
 )
 
 // inspect computes F afresh and gives it to the method. If W has not grown since the last
@@ -144,11 +141,7 @@ func (r *run) inspect() {
 	}
 	if d, ok := r.st.(Drifter); ok && r.trace.N >= keepsSums {
 		r.audit += auditLooks
-		parts := float64(mostDrift)
-		if r.sums == nil {
-			parts = firstDrift
-		}
-		if drift, violation := d.Drift(r.ctx); drift <= violation/parts {
+		if drift, violation := d.Drift(r.ctx); drift <= violation/mostDrift {
 			return
 		}
 	} else {

@@ -429,7 +429,7 @@ func (s *engine) Complete(ctx context.Context) (f []float64, all bool) {
 // looked is the largest number of variables at which Drift computes F afresh.
 const looked = 512
 
-// Drift implements solvers.Drifter. It looks at active variables, since the others have no F. In a part,
+// Drift implements solvers.Drifter. It looks at active variables whose F is not only estimated. In a part,
 // the violation is that of all variables at its start. An error that is the same in every F changes
 // no violation, and with many points most of the error is the same, so half of the spread counts.
 func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
@@ -443,9 +443,10 @@ func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
 			s.points, s.coef = append(s.points, i), append(s.coef, c)
 		}
 	}
-	some, on := make([]int, min(looked, len(s.active))), make([]int, 0, looked)
+	fresh := slices.DeleteFunc(slices.Clone(s.active), func(v int) bool { return s.stale[v] })
+	some, on := make([]int, min(looked, len(fresh))), make([]int, 0, looked)
 	for k := range some {
-		some[k] = s.active[k*len(s.active)/len(some)]
+		some[k] = fresh[k*len(fresh)/len(some)]
 		on = append(on, some[k]%s.n)
 	}
 	sum := make([]float64, len(on))
@@ -461,10 +462,11 @@ func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
 		off := sum[k] - s.p.S[v]*linear - s.f[v]
 		least, most = min(least, off), max(most, off)
 	}
+	drift = max(0, (most-least)/2)
 	if s.focused {
-		return (most - least) / 2, s.wide
+		return drift, s.wide
 	}
-	return (most - least) / 2, s.violation()
+	return drift, s.violation()
 }
 
 // catchUp updates F of the variables that were left out. It reports false when ctx ends before

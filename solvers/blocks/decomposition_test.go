@@ -460,8 +460,8 @@ func TestSavesF(t *testing.T) {
 	}
 }
 
-// Drift is rounding. After a fault of F of some variables it is half of this fault, and after the same
-// fault of all it is rounding again.
+// Drift is rounding. After a fault of F of some variables it is half of this fault, unless F of these is
+// only estimated. After the same fault of all it is rounding again.
 func TestDrift(t *testing.T) {
 	for name, p := range machines(t, 120) {
 		t.Run(name, func(t *testing.T) {
@@ -484,6 +484,14 @@ func TestDrift(t *testing.T) {
 			}
 			if drift, _ := s.Drift(context.Background()); math.Abs(drift-3) > 0x1p-20*size {
 				t.Errorf("a drift of %g, want 3, half of the fault", drift)
+			}
+			for _, estimated := range []bool{true, false} {
+				for _, v := range s.active[len(s.active)/2:] {
+					s.stale[v] = estimated
+				}
+				if drift, _ := s.Drift(context.Background()); estimated != (drift <= 0x1p-20*size) {
+					t.Errorf("a drift of %g with estimates: %t", drift, estimated)
+				}
 			}
 			for _, v := range s.active[:len(s.active)/2] {
 				s.f[v] -= 6
