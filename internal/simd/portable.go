@@ -145,7 +145,7 @@ func gaussianSingle(dst, b *float32, n int, a, gamma float32) {
 	g := gamma * math.Log2E
 	far := 125 / g
 	for j, dot := range v {
-		s := max(0, a-2*dot+bs[j])
+		s := max(0, max(a, bs[j])-2*dot+min(a, bs[j]))
 		if v[j] = 0; !(s >= far) {
 			v[j] = float32(vec.Exp(-math.Ln2 * float64(float64(g)*float64(s))))
 		}

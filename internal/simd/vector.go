@@ -13,8 +13,8 @@ func Exp[T Float](dst, x []T, scale T) {
 // Gaussian turns dot products into values of the Gaussian kernel: dst[j], which is x·z_j,
 // becomes exp(−gamma·max(0, a + b[j] − 2·dst[j])), where a = ‖x‖² and b[j] = ‖z_j‖². The error
 // of [Exp] applies to the exponent as it is rounded in T. If the norms are much larger than
-// the distances, centre the points first or use float64. In float32, b[j] is added last: for near
-// points the sum of both norms would be rounded more than the result. gamma/ln 2 and the
+// the distances, centre the points first or use float64. In float32, the smaller norm is added last: for
+// near points the sum of both norms would be rounded more than the result. gamma/ln 2 and the
 // distance are rounded, but not their product; the relative error is then 1e-7, and values
 // below 2⁻¹²⁵ become 0.
 func Gaussian[T Float](dst []T, a T, b []T, gamma T) {

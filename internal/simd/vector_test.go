@@ -105,8 +105,8 @@ func testGaussian[T Float](t *testing.T, bound float64) {
 			s -= 2 * dots[j]
 			exponent := float64(-gamma * max(0, s))
 			if unit[T]() > 0x1p-30 { // of g and the distance nothing but the result is rounded
-				s = a - 2*dots[j]
-				s += b[j]
+				s = max(a, b[j]) - 2*dots[j]
+				s += min(a, b[j])
 				exponent = -math.Ln2 * (float64(gamma*T(math.Log2E)) * float64(max(0, s)))
 			}
 			want := exact(exponent)
@@ -120,6 +120,10 @@ func testGaussian[T Float](t *testing.T, bound float64) {
 	Gaussian(got, 1, []T{1, nan, inf, 1, 1, 1}, 2)
 	if got[0] == got[0] || got[1] == got[1] || !slices.Equal(got[2:], []T{0, 1, 0, 1}) {
 		t.Errorf("NaN and infinite numbers give %v, want NaN, NaN, 0, 1, 0, 1", got)
+	}
+	one := []T{0}
+	if Gaussian(one, nan, []T{1}, 2); one[0] == one[0] {
+		t.Errorf("a norm that is NaN gives %v", one[0])
 	}
 	Gaussian([]T{}, 1, nil, 1)
 }

@@ -186,15 +186,17 @@ func (m machine) together() int {
 	return 3
 }
 
-// gaussianSingle is gaussian for float32. It adds b[j] last.
+// gaussianSingle is gaussian for float32. It adds the smaller norm last.
 func (m machine) gaussianSingle() {
 	dst, b, n, a := param("dst"), param("b"), param("n"), m.param("a")
 	two, powers := m.held(2), m.powers(m.held)
 	m.each(n, func(t *tail) {
-		v, s := m.load(Mem{Base: dst}, t), m.load(Mem{Base: b}, t)
-		VFNMADD132PS(two, a, v)
-		m.add()(s, v, v) // after the subtraction; see simd.Gaussian
-		m.store(powers.of(v), Mem{Base: dst}, t)
+		v, s, less := m.load(Mem{Base: dst}, t), m.load(Mem{Base: b}, t), m.register()
+		VMINPS(s, a, less) // NaN if s is NaN
+		VMAXPS(a, s, s)    // NaN if a is NaN
+		m.fnma()(two, v, s)
+		m.add()(less, s, s) // after the subtraction; see simd.Gaussian
+		m.store(powers.of(s), Mem{Base: dst}, t)
 		advance(m.width(), b, dst)
 	})
 	end()
