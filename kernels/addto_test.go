@@ -381,8 +381,8 @@ func TestAddToInStretches(t *testing.T) {
 	}
 }
 
-// Errors of values in single precision look random. If they were the same function of two points for all
-// pairs, such as a product of functions of their last bits, they would add up in sums of many values.
+// Errors of values in single precision look random. If most of an error were a product of one number for each of
+// the two points, for example of their last bits, errors would add up in sums of many values.
 func TestErrorsLookRandom(t *testing.T) {
 	atLevels(t, func(t *testing.T) {
 		for name, k := range map[string]kernels.Kernel{
@@ -391,7 +391,7 @@ func TestErrorsLookRandom(t *testing.T) {
 		} {
 			const n, d = 300, 4
 			x := toy.Normal(23, 2*n, d)
-			for i, p := range x { // the points of two clouds that are further apart than they are wide
+			for i, p := range x { // two narrow clouds that are far from each other
 				for f := range p {
 					p[f] = 0.05*p[f] + 0.6*float64(1-2*(i%2))
 				}

@@ -11,9 +11,10 @@ import (
 //
 // It computes exp(−γ‖x_r − z_j‖²) as 2^(t/steps), where steps is the size of a table, and t = h_r +
 // h_j + Σ_k 2c·x_rk·z_jk, with c = γ·steps/ln 2 and h = −c‖x‖². The copy of the points has the
-// factor 2c, so t costs no multiplications beyond those of a dot product. h_j is added last: for near
-// points h_r + h_j would be rounded more than t, and the error would be a function of the last bits of both,
-// which is the same for all pairs. In sums of many terms such errors add up.
+// factor 2c, so t costs no multiplications beyond those of a dot product.
+//
+// The loops add h_j last. If h_r + h_j were computed first, its rounding error would depend only on the last
+// bits of the two numbers. Such errors do not average out in sums of many terms.
 type Gaussians[T Float] struct {
 	points  packed[T] // 2c·x_r
 	heights []T       // h_r, and 0 for the rows that fill up the last panel, as in weight

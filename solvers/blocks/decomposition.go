@@ -429,7 +429,7 @@ func (s *engine) Complete(ctx context.Context) (f []float64, all bool) {
 // looked is the largest number of variables at which Drift computes F afresh.
 const looked = 512
 
-// Drift implements solvers.Drifter. It looks at active variables whose F is not only estimated. In a part,
+// Drift implements solvers.Drifter. It looks at active variables, but not at those whose F is an estimate. In a part,
 // the violation is that of all variables at its start. An error that is the same in every F changes
 // no violation, and with many points most of the error is the same, so half of the spread counts.
 func (s *engine) Drift(ctx context.Context) (drift, violation float64) {
