@@ -456,7 +456,7 @@ func (c *cg) skilling(r *cgRun) float64 {
 	return energy
 }
 
-// preconditioner is P, for which A ⪰ (1 − rounding)P.
+// preconditioner is P = LL' + D, D = diag(noise), for which A ⪰ P − rounding·D.
 type preconditioner struct {
 	*chol.LowRank
 	rounding float64
@@ -464,8 +464,8 @@ type preconditioner struct {
 
 // precondition returns P = LL' + diag(noise), ready to solve. L comes from [chol.Pivoted]. P
 // is inverted in product form, which keeps the digits that Woodbury's formula loses if the
-// noise is small. As K − LL' ⪰ 0, A ⪰ P; rounding in the entries of L makes this A ⪰ (1 −
-// rounding)P.
+// noise is small. As K − LL' ⪰ 0, A ⪰ P. Rounding in the entries of L changes an entry of LL' by
+// ε√(K_ii K_jj) at most, so it leaves K − LL' ⪰ −nε diag(K) ⪰ −rounding·D.
 //
 // tell hears which share of the columns is done.
 func (s *System) precondition(ctx context.Context, rank int, tell func(stage string, share float64)) (*preconditioner, error) {

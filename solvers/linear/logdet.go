@@ -56,11 +56,10 @@ func (s *System) LogDetWithin(ctx context.Context, rank int) (*LogDetInterval, e
 		return nil, err
 	}
 	b := &LogDetInterval{Rank: p.Rank(), Traces: make([]float64, p.Rank()+1)}
-	hadamard, hidden := 0.0, 0.0
+	hadamard := 0.0
 	for i, k := range s.K.Diag() {
 		left, noise := k, s.Noise[i]
 		hadamard += math.Log(k + noise)
-		hidden += (k + noise) / noise
 		b.Traces[0] += left / noise
 		for c, v := range p.Row(i) {
 			left -= v * v
@@ -70,15 +69,14 @@ func (s *System) LogDetWithin(ctx context.Context, rank int) (*LogDetInterval, e
 	for _, d := range p.D() {
 		b.Lower += math.Log(d)
 	}
-	// Rounding leaves A ⪰ (1 − ρ)P. It makes of R ⪰ 0 only R + ρP ⪰ 0, whose tr(D⁻¹·) is larger by
-	// ρ tr(D⁻¹P). The entries of D have a relative error of ρ at most, and the sum of n logarithms
-	// one of n rounding units.
+	// Rounding makes of R ⪰ 0 only R + ρD ⪰ 0, whose tr(D⁻¹·) is larger by ρn. The factors of |P|
+	// have a relative error of ρ at most, and the sum of n logarithms one of n rounding units.
 	rounding := p.rounding * float64(n)
 	for _, v := range []float64{b.Lower, hadamard} {
 		rounding += float64(n) * 0x1p-52 * math.Abs(v)
 	}
 	m := float64(n)
-	b.Upper = min(hadamard, b.Lower+m*math.Log1p((b.Traces[b.Rank]+p.rounding*hidden)/m)) + 2*rounding
+	b.Upper = min(hadamard, b.Lower+m*math.Log1p(b.Traces[b.Rank]/m+p.rounding)) + 2*rounding
 	b.Lower += m*math.Log1p(-min(0.5, p.rounding)) - 2*rounding
 	return b, nil
 }

@@ -61,7 +61,8 @@ func TestLogDetWithin(t *testing.T) {
 			if !(b.Lower <= exact && exact <= b.Upper) {
 				t.Fatalf("rank %d: ln|A| = %.17g is not between %.17g and %.17g", rank, exact, b.Lower, b.Upper)
 			}
-			if w := b.Upper - b.Lower; w > before*(1+1e-6)+1e-6*(1+math.Abs(exact)) && rank != 1 {
+			// Of n values, each may be rounded by ρ, at both ends.
+			if w := b.Upper - b.Lower; w > before+10*float64(n)*logDetRounding(s, rank)+1e-12*math.Abs(exact) {
 				t.Fatalf("rank %d: width %g after %g", rank, w, before)
 			} else {
 				before = w
@@ -71,6 +72,29 @@ func TestLogDetWithin(t *testing.T) {
 			}
 		}
 	})
+}
+
+// logDetRounding returns ρ, the part of noise_i that rounding of r columns may add to the
+// approximation at point i: n (r + 10) 2⁻⁵³ times the largest K_ii/noise_i.
+func logDetRounding(s *System, r int) float64 {
+	n, most := s.K.Dim(), 0.0
+	for i, k := range s.K.Diag() {
+		most = max(most, k/s.Noise[i])
+	}
+	return float64(n*(min(r, n)+10)) * 0x1p-53 * most
+}
+
+// TestLogDetOfLittleNoise: where noise is ten millionths of K, all columns still leave rounding
+// alone, in proportion to the noise: no more than its share of each of the n logarithms.
+func TestLogDetOfLittleNoise(t *testing.T) {
+	s, _ := smooth(t, 26, 1e-7)
+	b, err := s.LogDetWithin(context.Background(), 26)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w := b.Upper - b.Lower; w > 10*26*logDetRounding(s, 26) {
+		t.Errorf("width %g of [%g, %g]", w, b.Lower, b.Upper)
+	}
 }
 
 // TestLogDetNarrow: of a smooth kernel a few columns suffice.
