@@ -525,11 +525,8 @@ func (s *engine) Step(ctx context.Context) (done bool, err error) {
 	}
 	if s.steps--; s.steps <= 0 {
 		s.steps = period
-		if !s.focus(ctx) {
+		if !s.focus() {
 			s.shrink()
-		}
-		if ctx.Err() != nil {
-			return false, ctx.Err()
 		}
 	}
 	if s.large && s.partial() && s.sets > manySets && s.sets%between == 0 && !s.refresh(ctx) {

@@ -59,19 +59,13 @@ func (s *engine) candidates() (near []int, size int, pays bool) {
 	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && enoughFree
 }
 
-// focus begins with the first part, if parts save time. It reports whether it did so. It needs F of
-// all variables, and updates it if necessary.
-func (s *engine) focus(ctx context.Context) bool {
-	if !s.large || s.focused {
+// focus begins with the first part, if parts save time and no variable is left out. Where shrinking leaves
+// out many before parts pay, it goes on to do so, and parts are not needed. It reports whether it began.
+func (s *engine) focus() bool {
+	if !s.large || s.partial() {
 		return false
 	}
 	near, size, pays := s.candidates()
-	if pays && s.partial() {
-		if !s.catchUp(ctx) {
-			return false
-		}
-		near, size, pays = s.candidates()
-	}
 	if !pays {
 		return false
 	}
