@@ -59,8 +59,8 @@ func (s *engine) candidates() (near []int, size int, pays bool) {
 	return near, size, partsPerNear*size <= n && leastPerFree*s.free <= n && enoughFree
 }
 
-// focus begins with the first part, if parts save time and no variable is left out. Where shrinking leaves
-// out many before parts pay, it goes on to do so, and parts are not needed. It reports whether it began.
+// focus begins with the first part, if parts save time, and reports whether it did so. It does not begin
+// while shrinking has left variables out: shrinking then works without parts.
 func (s *engine) focus() bool {
 	if !s.large || s.partial() {
 		return false

@@ -61,7 +61,7 @@ func TestLogDetWithin(t *testing.T) {
 			if !(b.Lower <= exact && exact <= b.Upper) {
 				t.Fatalf("rank %d: ln|A| = %.17g is not between %.17g and %.17g", rank, exact, b.Lower, b.Upper)
 			}
-			// Of n values, each may be rounded by ρ, at both ends.
+			// Rounding may move each end by a few ρ for each of the n logarithms.
 			if w := b.Upper - b.Lower; w > before+10*float64(n)*logDetRounding(s, rank)+1e-12*math.Abs(exact) {
 				t.Fatalf("rank %d: width %g after %g", rank, w, before)
 			} else {
@@ -74,8 +74,8 @@ func TestLogDetWithin(t *testing.T) {
 	})
 }
 
-// logDetRounding returns ρ, the part of noise_i that rounding of r columns may add to the
-// approximation at point i: n (r + 10) 2⁻⁵³ times the largest K_ii/noise_i.
+// logDetRounding returns the ρ of LogDetWithin with r columns: rounding may make K − LL' smaller,
+// but by no more than ρ diag(noise).
 func logDetRounding(s *System, r int) float64 {
 	n, most := s.K.Dim(), 0.0
 	for i, k := range s.K.Diag() {
@@ -84,8 +84,8 @@ func logDetRounding(s *System, r int) float64 {
 	return float64(n*(min(r, n)+10)) * 0x1p-53 * most
 }
 
-// TestLogDetOfLittleNoise: where noise is ten millionths of K, all columns still leave rounding
-// alone, in proportion to the noise: no more than its share of each of the n logarithms.
+// TestLogDetOfLittleNoise: with as many columns as points, only rounding widens the interval. It
+// stays narrow even if the noise is only 1e-7 of K.
 func TestLogDetOfLittleNoise(t *testing.T) {
 	s, _ := smooth(t, 26, 1e-7)
 	b, err := s.LogDetWithin(context.Background(), 26)
